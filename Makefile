@@ -1,0 +1,49 @@
+# The repository's own commands. Each installs what is missing, builds, and runs.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench lint format fuzz asan tsan clean
+
+PRESET := release
+BUILD := build/$(PRESET)
+
+help:      ## list these commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+setup:     ## install missing packages (Debian, as root or with sudo)
+	@tools/setup.sh
+
+build: setup ## the program at build/release/fansite
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET)
+
+demo: build ## simulate a network, find every Markov boundary, compare with the truth
+	@tools/demo.sh $(BUILD)/fansite
+
+test: build ## every test
+	@ctest --preset $(PRESET)
+
+bench: build ## the benchmarks of bench/, each figure beside its target
+	@tools/bench.sh $(BUILD)/bench
+
+lint:      ## formatting and clang-tidy, no warnings allowed
+	@tools/setup.sh lint
+	@$(MAKE) --no-print-directory build
+	@tools/lint.sh $(BUILD)
+
+format:    ## rewrite the sources with clang-format
+	@tools/setup.sh lint
+	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs clang-format -i
+
+fuzz:      ## 60 s of libFuzzer on each parser, under ASan and UBSan
+	@tools/setup.sh lint
+	@test -f build/fuzz/build.ninja || cmake --preset fuzz
+	@cmake --build --preset fuzz
+	@tools/fuzz.sh build/fuzz/tests/fuzz 60
+
+asan:      ## every test under ASan and UBSan
+	@$(MAKE) --no-print-directory test PRESET=asan
+
+tsan:      ## every test under TSan
+	@$(MAKE) --no-print-directory test PRESET=tsan
+
+clean:     ## remove build/
+	@rm -rf build

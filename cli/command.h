@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A subcommand adds itself to the program; its options live as long as the program does. One file per subcommand.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fansite/io/file.h"
+#include "fansite/parallel.h"
+
+namespace fansite::cli {
+
+void add_simulate(CLI::App& app);
+void add_mb(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_bench(CLI::App& app);
+
+/// Options that every long command has.
+struct CommonOptions {
+  int threads = 0;
+  bool quiet = false;
+  void add_to(CLI::App& command);
+};
+
+/// Where a result goes: a file that appears whole, or standard output. Made before the work, so that a place that cannot
+/// be written is known at once.
+class Output {
+ public:
+  explicit Output(const std::string& path);  ///< "" and "-" are standard output
+  void write(std::string_view text);
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+};
+
+/// Words for people, on standard error; silent with --quiet.
+void say(const CommonOptions& options, const std::string& line);
+
+/// "1 row", "2 rows".
+std::string counted(long count, std::string_view noun);
+
+}  // namespace fansite::cli

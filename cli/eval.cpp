@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite eval: a result against a known truth.
+#include <fmt/core.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "fansite/error.h"
+#include "fansite/graph.h"
+#include "fansite/metrics.h"
+#include "fansite/report/json.h"
+
+namespace fansite::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct EvalOptions {
+  std::string result;
+  std::string truth;
+  bool json = false;
+};
+
+bool ends_with(const std::string& text, std::string_view ending) {
+  return text.size() >= ending.size() && std::string_view(text).substr(text.size() - ending.size()) == ending;
+}
+
+// For each variable of the result its index in the truth. A truth without names of its own (an .npz) matches by position.
+std::vector<int> match_names(const std::vector<std::string>& variables, const NamedDag& truth, const EvalOptions& options) {
+  check_data(variables.size() == truth.names.size(), "[eval] {} has {} variables and {} has {}; are they of the same data?",
+             options.result, variables.size(), options.truth, truth.names.size());
+  std::vector<int> match(variables.size());
+  std::map<std::string, int> index;
+  for (std::size_t i = 0; i < truth.names.size(); ++i) index[truth.names[i]] = static_cast<int>(i);
+  const bool by_position = ends_with(options.truth, ".npz");
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    match[i] = static_cast<int>(i);
+    if (by_position) continue;
+    const auto found = index.find(variables[i]);
+    check_data(found != index.end(), "[eval] variable '{}' of {} is not in {}; are they of the same data?", variables[i],
+               options.result, options.truth);
+    match[i] = found->second;
+  }
+  return match;
+}
+
+void print(const EvalOptions& options, const std::vector<std::pair<std::string, Json>>& figures) {
+  if (options.json) {
+    Json out;
+    for (const auto& [name, value] : figures) out[name] = value;
+    fmt::print("{}\n", out.dump());
+    return;
+  }
+  for (const auto& [name, value] : figures) {
+    if (value.is_number_float()) {
+      fmt::print("{:<12} {:.2f}\n", name, 100.0 * value.get<double>());
+    } else {
+      fmt::print("{:<12} {}\n", name, value.dump());
+    }
+  }
+}
+
+void eval_boundaries(const EvalOptions& options, const SavedBoundaries& result, const NamedDag& truth) {
+  const std::vector<int> match = match_names(result.variables, truth, options);
+  std::vector<std::vector<int>> predicted = result.members;
+  std::vector<std::vector<int>> expected;
+  for (std::size_t t = 0; t < result.targets.size(); ++t) {
+    for (int& member : predicted[t]) member = match[static_cast<std::size_t>(member)];
+    expected.push_back(truth.dag.markov_boundary(match[static_cast<std::size_t>(result.targets[t])]));
+  }
+  const BoundariesScore score = score_boundaries(predicted, expected);
+  check_data(score.targets > 0, "[eval] every target has an empty true boundary in {}; there is nothing to score", options.truth);
+  print(options, {{"nDCG", score.mean.ndcg},
+                  {"AveP", score.mean.average_precision},
+                  {"F1", score.mean.f1},
+                  {"precision", score.mean.precision},
+                  {"recall", score.mean.recall},
+                  {"FDR", score.false_discovery_rate},
+                  {"targets", score.targets}});
+}
+
+void eval_graph(const EvalOptions& options, const SavedGraph& result, const NamedDag& truth) {
+  const std::vector<int> match = match_names(result.variables, truth, options);
+  ByteMatrix estimate(result.adjacency.rows(), result.adjacency.cols());
+  for (Index i = 0; i < estimate.rows(); ++i) {
+    for (Index j = 0; j < estimate.cols(); ++j) {
+      estimate(match[static_cast<std::size_t>(i)], match[static_cast<std::size_t>(j)]) = result.adjacency(i, j);
+    }
+  }
+  const GraphScore score = score_graph(estimate, truth.dag.adjacency());
+  print(options, {{"SHD", score.shd},
+                  {"AUC-ROC", score.auc_roc},
+                  {"AUC-PR", score.auc_pr},
+                  {"extra", score.extra},
+                  {"missing", score.missing},
+                  {"reversed", score.reversed}});
+}
+
+void run(const EvalOptions& options) {
+  const NamedDag truth = load_dag(options.truth);
+  if (ends_with(options.result, ".csv") || ends_with(options.result, ".npz")) {
+    const NamedDag graph = load_dag(options.result);
+    eval_graph(options, {graph.names, graph.dag.adjacency()}, truth);
+    return;
+  }
+  const FileView file(options.result);
+  const std::string format = result_format(file.bytes(), options.result);
+  if (format == "fansite.graph/1") {
+    eval_graph(options, parse_graph(file.bytes(), options.result), truth);
+  } else {
+    eval_boundaries(options, parse_boundaries(file.bytes(), options.result), truth);
+  }
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app) {
+  const auto options = std::make_shared<EvalOptions>();
+  CLI::App* command = app.add_subcommand("eval", "compare a result with the truth: nDCG, AveP, F1 of boundaries (in percent); SHD, AUC-ROC, AUC-PR of graphs");
+  command->add_option("RESULT", options->result, "a JSON result, or a graph as adjacency .csv")->required();
+  command->add_option("--truth", options->truth, "dag.csv (A[i][j] = 1 means i -> j), or an .npz with the array `dag`")->required();
+  command->add_flag("--json", options->json, "print one JSON object, shares in [0, 1]");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fansite::cli

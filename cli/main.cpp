@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fansite program. Exit codes: 0 done, 1 the system refused, 2 wrong usage, 3 bad data, 130 interrupted.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <new>
+
+#include "cli/command.h"
+#include "fansite/error.h"
+#include "fansite/version.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr int kBadData = 3;
+constexpr int kInterrupted = 130;
+
+int fail(int code, const char* message) {
+  fmt::print(stderr, "fansite: {}\n", message);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Markov boundaries and causal graphs from tables of continuous data.", "fansite");
+  app.set_version_flag("--version", "fansite " FANSITE_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  fansite::cli::add_simulate(app);
+  fansite::cli::add_mb(app);
+  fansite::cli::add_eval(app);
+  fansite::cli::add_bench(app);
+  try {
+    app.parse(argc, argv);  // runs the chosen subcommand's callback
+  } catch (const CLI::Success& request) {
+    return app.exit(request);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "fansite" : "fansite " + chosen.front()->get_name();
+    fmt::print(stderr, "fansite: {}. See `{} --help`.\n", error.what(), command);
+    return kUsage;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const fansite::UsageError& error) {
+    return fail(kUsage, error.what());
+  } catch (const fansite::DataError& error) {
+    return fail(kBadData, error.what());
+  } catch (const fansite::Interrupted&) {
+    return fail(kInterrupted, "interrupted; nothing was written");
+  } catch (const std::bad_alloc&) {
+    return fail(kFailed, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(kFailed, error.what());
+  }
+}

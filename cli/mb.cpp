@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite mb: the Markov boundary of every variable of a table.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "fansite/boundaries.h"
+#include "fansite/report/json.h"
+
+namespace fansite::cli {
+namespace {
+
+struct MbOptions : CommonOptions {
+  std::string data;
+  LoadOptions load;
+  std::string missing = "error";
+  BoundariesParams params;
+  std::string estimator{name(BoundariesParams{}.estimator)};
+  std::string stop{name(SearchParams{}.stop)};
+  std::string rule{name(SearchParams{}.rule)};
+  std::string out;
+};
+
+constexpr std::size_t kShownTargets = 12;
+constexpr std::size_t kShownMembers = 6;
+
+// The first boundaries as lines for people; the JSON has them all.
+void show(const CommonOptions& options, const BoundariesResult& result) {
+  const auto& boundaries = result.found.boundaries;
+  std::size_t width = 0;
+  const std::size_t shown = std::min(kShownTargets, boundaries.size());
+  const auto name_of = [&](int variable) -> const std::string& {
+    return result.variables[static_cast<std::size_t>(variable)];
+  };
+  for (std::size_t b = 0; b < shown; ++b) width = std::max(width, name_of(boundaries[b].target).size());
+  for (std::size_t b = 0; b < shown; ++b) {
+    const auto& members = boundaries[b].members;
+    std::string line = fmt::format("  {:<{}} ", name_of(boundaries[b].target), width);
+    for (std::size_t m = 0; m < std::min(kShownMembers, members.size()); ++m) {
+      line += fmt::format(" {} {:.3f}", name_of(members[m].variable), members[m].gain);
+    }
+    if (members.empty()) line += " (empty)";
+    if (members.size() > kShownMembers) line += fmt::format(" and {} more", members.size() - kShownMembers);
+    say(options, line);
+  }
+  if (boundaries.size() > shown) say(options, fmt::format("  … and {} more", counted(static_cast<long>(boundaries.size() - shown), "target")));
+}
+
+void run(MbOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  BoundariesParams& params = options.params;
+  params.estimator = parse_estimator(options.estimator);
+  params.search.stop = parse_stop_rule(options.stop);
+  params.search.rule = parse_symmetry(options.rule);
+  options.load.drop_missing = options.missing == "drop";
+
+  Output output(options.out);
+  const ThreadLimit limit(options.threads);
+  ProgressBar progress(options.quiet);
+  const Dataset data = load(options.data, options.load);
+  if (data.dropped_rows > 0) {
+    say(options, fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
+  }
+  const BoundariesResult result = markov_boundaries(data, params, progress);
+  for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
+
+  RunTiming timing;
+  timing.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  timing.threads = thread_count();
+  output.write(to_json(result, timing));
+
+  std::size_t members = 0;
+  for (const Boundary& boundary : result.found.boundaries) members += boundary.members.size();
+  const auto targets = static_cast<double>(result.found.boundaries.size());
+  say(options, fmt::format("{} of {} rows × {} variables in {:.2f} s; mean size {:.2f}; members and their gains in nats:",
+                           result.found.boundaries.size() == 1 ? std::string("1 boundary")
+                                                               : fmt::format("{} boundaries", result.found.boundaries.size()),
+                           data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
+  show(options, result);
+  if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
+}
+
+}  // namespace
+
+void add_mb(CLI::App& app) {
+  const auto options = std::make_shared<MbOptions>();
+  SearchParams& search = options->params.search;
+  CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
+  command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")->required();
+  command->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all");
+  command->add_option("--estimator", options->estimator, "of the entropies: gaussian (linear relations)")->capture_default_str();
+  command->add_option("--stop", options->stop, "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")->capture_default_str();
+  command->add_option("--fdr", search.fdr, "calibrated: the share of false members to accept")->capture_default_str();
+  command->add_option("--eps-grow", search.eps_grow, "paper: a gain up to this many nats is a miss")->capture_default_str();
+  command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")->capture_default_str();
+  command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops")->capture_default_str();
+  command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")->capture_default_str();
+  command->add_option("--rule", options->rule, "symmetry: or (one look is enough), and (both are needed), none")->capture_default_str();
+  command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")->check(CLI::IsMember({"error", "drop"}))->capture_default_str();
+  command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
+  command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")->capture_default_str();
+  command->add_option("--out", options->out, "JSON file; default: standard output");
+  options->add_to(*command);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fansite::cli

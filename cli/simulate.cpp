@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite simulate: data with known truth, as data.csv, dag.csv and simulation.json.
+#include "fansite/simulate.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "fansite/error.h"
+#include "fansite/version.h"
+
+namespace fansite::cli {
+namespace {
+
+struct SimulateOptions : CommonOptions {
+  SimulateParams params;
+  std::string graph{name(SimulateParams{}.graph)};
+  std::string sem{name(SimulateParams{}.sem)};
+  std::string noise{name(SimulateParams{}.noise)};
+  std::string format = "csv";
+  std::string out;
+};
+
+std::string describe(const Simulation& simulation, const SimulateParams& params) {
+  nlohmann::ordered_json json;
+  json["format"] = "fansite.simulation/1";
+  json["version"] = FANSITE_VERSION;
+  json["settings"] = {{"graph", name(params.graph)}, {"nodes", params.nodes},
+                      {"degree", params.degree},     {"sem", name(params.sem)},
+                      {"noise", name(params.noise)}, {"rows", params.rows},
+                      {"seed", params.seed},         {"weight_low", params.weight_low},
+                      {"weight_high", params.weight_high}};
+  json["variables"] = simulation.data.names;
+  for (const Noise law : simulation.noise) json["noise"].push_back(name(law));
+  json["edges"] = nlohmann::ordered_json::array();
+  for (int from = 0; from < simulation.dag.nodes(); ++from) {
+    for (const int to : simulation.dag.children(from)) {
+      json["edges"].push_back({{"from", simulation.data.names[static_cast<std::size_t>(from)]},
+                               {"to", simulation.data.names[static_cast<std::size_t>(to)]},
+                               {"weight", simulation.weights(from, to)}});
+    }
+  }
+  return json.dump(1) + "\n";
+}
+
+void run(SimulateOptions& options) {
+  SimulateParams& params = options.params;
+  params.graph = parse_graph_model(options.graph);
+  params.sem = parse_sem(options.sem);
+  params.noise = parse_noise(options.noise);
+
+  const std::filesystem::path folder(options.out);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "[simulate] cannot make the folder '{}': {}; choose another --out", options.out, error.message());
+  Output truth((folder / "dag.csv").string());
+  Output description((folder / "simulation.json").string());
+
+  const ThreadLimit limit(options.threads);
+  ProgressBar progress(options.quiet);
+  const Simulation simulation = simulate(params, progress);
+  const std::string table = (folder / ("data." + options.format)).string();
+  save(simulation.data, table);
+  truth.write(to_csv(simulation.dag.adjacency(), simulation.data.names));
+  description.write(describe(simulation, params));
+  say(options, fmt::format("{}: {} of {}, {}; truth in dag.csv, settings in simulation.json", table,
+                           counted(static_cast<long>(params.rows), "row"), counted(params.nodes, "variable"),
+                           counted(simulation.dag.edges(), "edge")));
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app) {
+  const auto options = std::make_shared<SimulateOptions>();
+  SimulateParams& params = options->params;
+  CLI::App* command = app.add_subcommand("simulate", "make data with known truth: data.csv, dag.csv, simulation.json");
+  command->add_option("--graph", options->graph, "er (Erdos-Renyi) or sf (scale-free)")->capture_default_str();
+  command->add_option("--nodes", params.nodes, "number of variables")->capture_default_str();
+  command->add_option("--degree", params.degree, "edges per variable")->capture_default_str();
+  command->add_option("--sem", options->sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")->capture_default_str();
+  command->add_option("--noise", options->noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")->capture_default_str();
+  command->add_option("--rows", params.rows, "number of rows")->capture_default_str();
+  command->add_option("--seed", params.seed, "same seed, same data, on every machine")->capture_default_str();
+  command->add_option("--weight-low", params.weight_low, "smallest size of a linear weight")->capture_default_str();
+  command->add_option("--weight-high", params.weight_high, "largest size of a linear weight")->capture_default_str();
+  command->add_option("--format", options->format, "of the data: csv or npy")->check(CLI::IsMember({"csv", "npy"}))->capture_default_str();
+  command->add_option("--out", options->out, "folder to write to")->required();
+  options->add_to(*command);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fansite::cli

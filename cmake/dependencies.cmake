@@ -1,0 +1,12 @@
+# What the library is built on; fansite-config.cmake.in finds the same for those who link it.
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(fmt REQUIRED)
+find_package(TBB REQUIRED)
+find_package(hwy REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(nlohmann_json REQUIRED)
+set(BLA_VENDOR OpenBLAS)
+find_package(BLAS REQUIRED)
+if(FANSITE_BUILD_CLI)
+  find_package(CLI11 REQUIRED)
+endif()

@@ -1,0 +1,15 @@
+include(CMakePackageConfigHelpers)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fansite)
+
+install(TARGETS fansite EXPORT fansite-targets)
+install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*_impl.h" EXCLUDE)
+install(EXPORT fansite-targets NAMESPACE fansite:: DESTINATION ${config_dir})
+if(FANSITE_BUILD_CLI)
+  install(TARGETS fansite_cli)
+endif()
+
+configure_package_config_file(cmake/fansite-config.cmake.in ${PROJECT_BINARY_DIR}/fansite-config.cmake
+  INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/fansite-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/fansite-config.cmake ${PROJECT_BINARY_DIR}/fansite-config-version.cmake
+  DESTINATION ${config_dir})

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table of continuous data with named columns: loading, what is odd about it, and the transforms that leave Markov
+// boundaries unchanged.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fansite/matrix.h"
+#include "fansite/random.h"
+
+namespace fansite {
+
+struct Dataset {
+  std::vector<std::string> names;  ///< one per column, distinct
+  Matrix values;                   ///< N rows × d columns; a missing cell is NaN
+  Index dropped_rows = 0;          ///< rows left out because of missing cells
+
+  Index rows() const { return values.rows(); }
+  int variables() const { return static_cast<int>(values.cols()); }
+  /// The column called `name`; throws a UsageError that suggests the nearest name.
+  int index_of(std::string_view name) const;
+};
+
+/// x1, x2, …, for tables that come without names.
+std::vector<std::string> default_names(int variables);
+
+/// The candidate nearest to `name` by edit distance, or "" when none is near.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+struct LoadOptions {
+  bool header = true;         ///< CSV and TSV: the first row holds the names
+  bool drop_missing = false;  ///< leave out rows with a missing cell instead of refusing them
+};
+
+/// Reads .csv, .tsv, .txt, .npy or .npz by the file's ending; "-" is CSV on standard input. An .npz gives its array
+/// `data`, else `X`, else its only 2-D array. Throws a DataError that names the place. Does not judge the values.
+Dataset load(const std::string& path, const LoadOptions& options = {});
+
+/// The table without its rows that have a missing cell; dropped_rows counts them. A DataError if none is left.
+Dataset drop_missing(Dataset data);
+
+/// Writes .csv, .tsv or .npy (which keeps no names) by the file's ending, through a temporary file and a rename.
+void save(const Dataset& data, const std::string& path);
+
+/// Something about a table that its user should know.
+struct Finding {
+  enum class Kind { missing, non_finite, constant, duplicate, near_duplicate, few_rows, numeric_header };
+  Kind kind;
+  std::vector<int> columns;  ///< duplicates: the first is the original
+  std::string message;       ///< one sentence that names the columns and says what follows
+  bool fatal = false;        ///< no answer is possible
+};
+
+struct InspectOptions {
+  double near_duplicate = 0.99999;  ///< |correlation| from which two columns count as near-duplicates
+};
+
+/// All findings, errors first. Exact duplicates are found by hashing, near-duplicates from `correlation` if given.
+std::vector<Finding> inspect(const Dataset& data, const Matrix* correlation = nullptr,
+                             const InspectOptions& options = {});
+
+/// Throws a DataError with the first fatal finding's sentence, if there is one.
+void throw_if_fatal(const std::vector<Finding>& findings);
+
+/// Each column to mean 0 and variance 1 (dividing by N); constant columns become 0.
+Dataset standardise(const Dataset& data);
+
+/// Each column to normal scores Φ⁻¹((rank − ½)/N), ties sharing the mean of their ranks. Markov boundaries do not
+/// change under monotone maps of single columns.
+Dataset rank_gaussianise(const Dataset& data);
+
+/// Rows in random order, the first `share` of them and the rest; 0 < share < 1 and both parts get at least one row.
+std::pair<Dataset, Dataset> split(const Dataset& data, double share, Key key);
+
+}  // namespace fansite

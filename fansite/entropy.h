@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conditional entropies H(T|S), in nats, behind one interface. The search asks in frontiers: a block of targets, each with
+// a set that grows and shrinks, answered together so that an estimator can share work among them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "fansite/matrix.h"
+
+namespace fansite {
+
+struct EntropyQuery {
+  int target = 0;
+  std::vector<int> given;
+};
+
+struct EntropyEstimate {
+  double value = 0;           ///< −∞ when the given variables determine the target
+  double standard_error = 0;  ///< over rows
+};
+
+/// A variable and what it is worth: the entropy of the target that it takes away.
+struct Candidate {
+  int variable = -1;  ///< −1: there is none
+  double gain = 0;
+  double standard_error = 0;
+};
+
+/// A block of targets, one per slot, each with its current set S.
+class Frontier {
+ public:
+  virtual ~Frontier() = default;
+  /// For each slot asked for, the candidate z outside S with the largest H(T|S) − H(T|S∪z); ties to the lowest index.
+  virtual std::vector<Candidate> best(std::span<const int> slots) = 0;
+  virtual void add(int slot, int variable) = 0;
+  /// For each member of the slot's S, in order of admission, H(T|S∖z) − H(T|S).
+  virtual std::vector<Candidate> losses(int slot) = 0;
+  virtual void remove(int slot, int variable) = 0;
+  virtual const std::vector<int>& members(int slot) const = 0;
+};
+
+class EntropyEstimator {
+ public:
+  virtual ~EntropyEstimator() = default;
+  virtual std::string_view name() const = 0;
+  virtual int variables() const = 0;
+  virtual Index rows() const = 0;
+
+  /// H(T|S) of each query.
+  virtual std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const = 0;
+  EntropyEstimate conditional_entropy(const EntropyQuery& query) const;
+
+  /// The chance of a gain this large from one variable that adds nothing to a set of `given` others.
+  virtual double p_value(double gain, int given) const = 0;
+
+  /// Whether the variable can be in a boundary at all; constant columns cannot.
+  virtual bool informative(int variable) const = 0;
+
+  /// Starts a search for these targets with empty sets. `candidates` has one flag per variable: may it join a set?
+  virtual std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates) const = 0;
+  /// How many targets a frontier should hold; the search runs the frontiers in parallel.
+  virtual int frontier_size() const = 0;
+  /// The largest set for which entropies mean anything with this many rows.
+  virtual int largest_set() const = 0;
+};
+
+}  // namespace fansite

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/gaussian.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <variant>
+
+#include "fansite/error.h"
+#include "fansite/gaussian_kernel.h"
+#include "fansite/special.h"
+
+namespace fansite {
+namespace {
+
+using kernel::kBlock;
+constexpr double kDetermined = GaussianEstimator::kDetermined;
+
+// ½ ln(before/after) of two variances of the target; a determined target's variance counts as kDetermined, so gains stay
+// finite: "at least this much".
+double entropy_drop(double before, double after) {
+  return 0.5 * std::log(std::max(before, kDetermined) / std::max(after, kDetermined));
+}
+
+// By the delta method: the information density of a Gaussian pair has variance r², r² = 1 − e^{−2·gain}.
+double gain_standard_error(double gain, Index rows) {
+  return std::sqrt(-std::expm1(-2.0 * gain) / static_cast<double>(rows));
+}
+
+// Forward selection for one target: the Cholesky rows of the members over all candidates.
+template <class Real>
+class GrowingSet {
+ public:
+  GrowingSet(const Covariance& covariance, int target, std::span<const char> candidates)
+      : correlation_(&covariance.correlation),
+        columns_(covariance.variables()),
+        blocks_((columns_ + kBlock - 1) / kBlock),
+        variance_(static_cast<std::size_t>(blocks_ * kBlock), std::numeric_limits<Real>::infinity()),
+        covariance_(static_cast<std::size_t>(blocks_ * kBlock), 0),
+        row_(static_cast<std::size_t>(blocks_ * kBlock), 0) {
+    kernel::SweepResult start;
+    start.smallest_variance = 1.0;
+    for (Index j = 0; j < columns_; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      if (j == target || !candidates[at] || covariance.scale(j) == 0) continue;
+      variance_[at] = 1;
+      covariance_[at] = static_cast<Real>(covariance.correlation(j, target));
+      const Real explained = covariance_[at] * covariance_[at];
+      if (explained > start.best) {
+        start.best = explained;
+        start.block = j / kBlock;
+      }
+    }
+    remember(start);
+  }
+
+  // Single precision holds variances to about 1e-7; below 1e-3 their ratios would lose the fourth digit. The caller then
+  // starts again in double precision.
+  static constexpr double kTrusted = sizeof(Real) == sizeof(float) ? 1e-3 : 0.0;
+  bool trusted() const { return smallest_ >= kTrusted && target_variance_ >= kTrusted; }
+
+  int best() const { return best_; }
+  double best_gain() const { return entropy_drop(target_variance_, target_variance_ - explained_); }
+
+  void add(int z) {
+    const auto at = static_cast<std::size_t>(z);
+    if (!std::isfinite(variance_[at])) return;  // determined by the set: conditioning on it changes nothing
+    const Real sd = std::sqrt(variance_[at]);
+    reserve_row();
+    loadings_.resize(static_cast<std::size_t>(size_));
+    const Real* own = factor_.data() + (z / kBlock) * capacity_ * kBlock + z % kBlock;
+    for (Index i = 0; i < size_; ++i) loadings_[static_cast<std::size_t>(i)] = own[i * kBlock];
+    const double* correlations = correlation_->col(z).data();
+    for (Index j = 0; j < columns_; ++j) row_[static_cast<std::size_t>(j)] = static_cast<Real>(correlations[j]);
+
+    kernel::Sweep<Real> sweep;
+    sweep.blocks = blocks_;
+    sweep.capacity = capacity_;
+    sweep.size = size_;
+    sweep.factor = factor_.data();
+    sweep.variance = variance_.data();
+    sweep.covariance = covariance_.data();
+    sweep.correlation = row_.data();
+    sweep.loadings = loadings_.data();
+    sweep.inverse_sd = 1 / sd;
+    sweep.target_loading = covariance_[at] / sd;
+    sweep.determined = static_cast<Real>(kDetermined);
+    target_variance_ -= static_cast<double>(sweep.target_loading) * static_cast<double>(sweep.target_loading);
+    variance_[at] = std::numeric_limits<Real>::infinity();  // no longer a candidate
+    remember(kernel::condition(sweep));
+    ++size_;
+  }
+
+ private:
+  void reserve_row() {
+    if (size_ < capacity_) return;
+    const Index wider = std::max<Index>(8, 2 * capacity_);
+    std::vector<Real> factor(static_cast<std::size_t>(blocks_ * wider * kBlock));
+    for (Index b = 0; b < blocks_; ++b) {
+      std::copy_n(factor_.data() + b * capacity_ * kBlock, size_ * kBlock, factor.data() + b * wider * kBlock);
+    }
+    factor_ = std::move(factor);
+    capacity_ = wider;
+  }
+
+  void remember(const kernel::SweepResult& sweep) {
+    smallest_ = std::min(smallest_, sweep.smallest_variance);
+    explained_ = sweep.best;
+    best_ = -1;
+    if (sweep.block < 0 || target_variance_ <= kDetermined) return;
+    // The kernel names the block; the same two operations on the same numbers find the column again, bit for bit.
+    const Real wanted = static_cast<Real>(sweep.best);
+    for (Index j = sweep.block * kBlock; j < (sweep.block + 1) * kBlock; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      const Real square = covariance_[at] * covariance_[at];
+      if (square / variance_[at] == wanted) {
+        best_ = static_cast<int>(j);
+        return;
+      }
+    }
+    assert(false);
+  }
+
+  const Matrix* correlation_;  // a pointer, so that sets can be assigned
+  Index columns_, blocks_;
+  Index capacity_ = 0, size_ = 0;
+  std::vector<Real> factor_;      // [block][capacity][64]
+  std::vector<Real> variance_;    // σ²_{j|S}
+  std::vector<Real> covariance_;  // σ_{jT|S}
+  std::vector<Real> row_;         // correlations of the newest member
+  std::vector<Real> loadings_;
+  double target_variance_ = 1.0;
+  double smallest_ = 1.0;   // smallest candidate variance seen
+  double explained_ = 0.0;  // by the best candidate
+  int best_ = -1;
+};
+
+// Backward elimination for one target: the Cholesky factor of the members' correlations. The explicit inverse would be
+// shorter but not safe: with columns of very different conditional variances (1 and 1e-8, as in a dense graph whose
+// variances explode) its rounding alone makes useless members look useful.
+class ShrinkingSet {
+ public:
+  ShrinkingSet(const Matrix& correlation, int target, const std::vector<int>& members) {
+    const auto k = static_cast<Index>(members.size());
+    factor_ = Matrix::Zero(k, k);
+    loadings_.resize(k);
+    for (Index i = 0; i < k; ++i) {
+      const int a = members[static_cast<std::size_t>(i)];
+      for (Index j = 0; j < i; ++j) {
+        const double sum = correlation(a, members[static_cast<std::size_t>(j)]) - factor_.row(i).head(j).dot(factor_.row(j).head(j));
+        factor_(i, j) = sum / factor_(j, j);
+      }
+      // A member that the others determine keeps this much variance, so that nothing divides by zero; it is worth nothing.
+      factor_(i, i) = std::sqrt(std::max(1.0 - factor_.row(i).head(i).squaredNorm(), kDetermined));
+      loadings_(i) = (correlation(a, target) - factor_.row(i).head(i).dot(loadings_.head(i))) / factor_(i, i);
+    }
+  }
+
+  double target_variance() const { return 1.0 - loadings_.squaredNorm(); }
+
+  /// The target's variance given all members but one, for each: σ² + β_m²/(R⁻¹)_mm.
+  Vector target_variance_without_each() const {
+    const Index k = factor_.rows();
+    const auto lower = factor_.triangularView<Eigen::Lower>();
+    const Vector slope = lower.transpose().solve(loadings_);
+    const Matrix inverse_factor = lower.solve(Matrix::Identity(k, k));
+    const Vector inverse_diagonal = inverse_factor.colwise().squaredNorm();
+    return target_variance() + slope.array().square() / inverse_diagonal.array();
+  }
+
+  // Takes row m out of the factor and rotates what is left back to a triangle (a downdate by Givens rotations).
+  void remove(Index m) {
+    const Index k = factor_.rows();
+    for (Index i = m; i + 1 < k; ++i) factor_.row(i) = factor_.row(i + 1).eval();
+    for (Index i = m; i + 1 < k; ++i) {
+      const double length = std::hypot(factor_(i, i), factor_(i, i + 1));
+      const double c = factor_(i, i) / length;
+      const double s = factor_(i, i + 1) / length;
+      const auto rotate = [&](double& a, double& b) {
+        const double rotated = c * a + s * b;
+        b = c * b - s * a;
+        a = rotated;
+      };
+      for (Index row = i; row + 1 < k; ++row) rotate(factor_(row, i), factor_(row, i + 1));
+      rotate(loadings_(i), loadings_(i + 1));
+    }
+    factor_.conservativeResize(k - 1, k - 1);
+    loadings_.conservativeResize(k - 1);
+  }
+
+ private:
+  Matrix factor_;    // L, lower: L Lᵀ = correlations of the members
+  Vector loadings_;  // L⁻¹ times the members' correlations with the target
+};
+
+class GaussianFrontier final : public Frontier {
+ public:
+  GaussianFrontier(const Covariance& covariance, std::span<const int> targets, std::span<const char> candidates)
+      : covariance_(covariance), candidates_(candidates.begin(), candidates.end()), slots_(targets.size()) {
+    for (std::size_t s = 0; s < targets.size(); ++s) slots_[s].target = targets[s];
+  }
+
+  std::vector<Candidate> best(std::span<const int> slots) override {
+    std::vector<Candidate> result;
+    result.reserve(slots.size());
+    for (const int s : slots) result.push_back(best_of_slot(slots_[static_cast<std::size_t>(s)]));
+    return result;
+  }
+
+  void add(int s, int variable) override {
+    Slot& slot = slots_[static_cast<std::size_t>(s)];
+    slot.shrinking.reset();
+    slot.members.push_back(variable);
+    if (auto* wide = std::get_if<GrowingSet<double>>(&slot.growing)) {
+      wide->add(variable);
+    } else if (auto* narrow = std::get_if<GrowingSet<float>>(&slot.growing)) {
+      narrow->add(variable);
+      if (!narrow->trusted()) slot.growing = replay<double>(slot);
+    }
+  }
+
+  std::vector<Candidate> losses(int s) override {
+    Slot& slot = slots_[static_cast<std::size_t>(s)];
+    const ShrinkingSet& set = shrinking(slot);
+    const double all = set.target_variance();
+    const Vector without = set.target_variance_without_each();
+    std::vector<Candidate> result;
+    result.reserve(slot.members.size());
+    for (std::size_t m = 0; m < slot.members.size(); ++m) {
+      const double loss = entropy_drop(without(static_cast<Index>(m)), all);
+      result.push_back({slot.members[m], loss, gain_standard_error(loss, covariance_.rows)});
+    }
+    return result;
+  }
+
+  void remove(int s, int variable) override {
+    Slot& slot = slots_[static_cast<std::size_t>(s)];
+    const auto at = std::find(slot.members.begin(), slot.members.end(), variable);
+    check(at != slot.members.end(), "[frontier] variable {} is not a member of the set", variable);
+    shrinking(slot).remove(at - slot.members.begin());
+    slot.members.erase(at);
+    slot.growing = std::monostate{};  // rebuilt if the set grows again
+  }
+
+  const std::vector<int>& members(int s) const override { return slots_[static_cast<std::size_t>(s)].members; }
+
+ private:
+  struct Slot {
+    int target = -1;
+    std::vector<int> members;
+    std::variant<std::monostate, GrowingSet<float>, GrowingSet<double>> growing;
+    std::optional<ShrinkingSet> shrinking;
+  };
+
+  template <class Real>
+  GrowingSet<Real> replay(const Slot& slot) const {
+    GrowingSet<Real> set(covariance_, slot.target, candidates_);
+    for (const int member : slot.members) set.add(member);
+    return set;
+  }
+
+  Candidate best_of_slot(Slot& slot) {
+    if (!covariance_.scale(slot.target)) return {};
+    if (std::holds_alternative<std::monostate>(slot.growing)) {
+      auto narrow = replay<float>(slot);
+      if (narrow.trusted()) {
+        slot.growing = std::move(narrow);
+      } else {
+        slot.growing = replay<double>(slot);
+      }
+    }
+    const auto describe = [&](const auto& set) -> Candidate {
+      if (set.best() < 0) return {};
+      const double gain = set.best_gain();
+      return {set.best(), gain, gain_standard_error(gain, covariance_.rows)};
+    };
+    if (const auto* narrow = std::get_if<GrowingSet<float>>(&slot.growing)) return describe(*narrow);
+    return describe(std::get<GrowingSet<double>>(slot.growing));
+  }
+
+  ShrinkingSet& shrinking(Slot& slot) {
+    if (!slot.shrinking) slot.shrinking.emplace(covariance_.correlation, slot.target, slot.members);
+    return *slot.shrinking;
+  }
+
+  const Covariance& covariance_;
+  std::vector<char> candidates_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::vector<EntropyEstimate> GaussianEstimator::conditional_entropy(std::span<const EntropyQuery> queries) const {
+  std::vector<EntropyEstimate> result;
+  result.reserve(queries.size());
+  const Matrix& correlation = covariance_.correlation;
+  for (const EntropyQuery& query : queries) {
+    const int d = variables();
+    check(query.target >= 0 && query.target < d, "[entropy] target {} is not one of {} variables", query.target, d);
+    // One Cholesky sweep over the given variables with the target last; a determined one adds nothing and is left out.
+    std::vector<int> kept;
+    Matrix factor(query.given.size() + 1, query.given.size() + 1);
+    const auto row_of = [&](int variable) {
+      const auto k = static_cast<Index>(kept.size());
+      double variance = 1.0;
+      for (Index i = 0; i < k; ++i) {
+        double sum = correlation(kept[static_cast<std::size_t>(i)], variable);
+        for (Index j = 0; j < i; ++j) sum -= factor(k, j) * factor(i, j);
+        factor(k, i) = sum / factor(i, i);
+        variance -= factor(k, i) * factor(k, i);
+      }
+      return variance;
+    };
+    for (const int variable : query.given) {
+      check(variable >= 0 && variable < d, "[entropy] variable {} is not one of {}", variable, d);
+      check(variable != query.target, "[entropy] variable {} is target and given at once", variable);
+      const double variance = informative(variable) ? row_of(variable) : 0.0;
+      if (variance < kDetermined) continue;
+      factor(static_cast<Index>(kept.size()), static_cast<Index>(kept.size())) = std::sqrt(variance);
+      kept.push_back(variable);
+    }
+    const double share = informative(query.target) ? row_of(query.target) : 0.0;
+    EntropyEstimate estimate;
+    if (share < kDetermined) {
+      estimate.value = -std::numeric_limits<double>::infinity();
+    } else {
+      const double scale = covariance_.scale(query.target);
+      estimate.value = 0.5 * (1.0 + std::log(2.0 * M_PI) + std::log(share)) + std::log(scale);
+      // ln of a variance estimated with ν degrees of freedom has variance 2/ν.
+      const auto freedom = static_cast<double>(rows() - 1 - static_cast<Index>(kept.size()));
+      estimate.standard_error = std::sqrt(0.5 / std::max(freedom, 1.0));
+    }
+    result.push_back(estimate);
+  }
+  return result;
+}
+
+double GaussianEstimator::p_value(double gain, int given) const {
+  const auto freedom = static_cast<double>(rows() - 2 - given);
+  if (freedom < 1) return 1.0;
+  return f1_tail(freedom * std::expm1(2.0 * gain), freedom);
+}
+
+std::unique_ptr<Frontier> GaussianEstimator::open(std::span<const int> targets,
+                                                  std::span<const char> candidates) const {
+  check(static_cast<int>(candidates.size()) == variables(), "[frontier] {} candidate flags for {} variables",
+        candidates.size(), variables());
+  return std::make_unique<GaussianFrontier>(covariance_, targets, candidates);
+}
+
+int GaussianEstimator::largest_set() const {
+  // A test of one more member needs at least one degree of freedom: N − |S| − 2 ≥ 1 before it joins.
+  return static_cast<int>(std::clamp<Index>(rows() - 3, 0, variables() - 1));
+}
+
+}  // namespace fansite

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops over independent pieces of work, on oneTBB. Every piece is a function of its index alone and writes only its own
+// slot, so results have the same bits for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace fansite {
+
+/// Limits the threads of every parallel loop while it lives; 0 means one per core.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  struct Control;
+  std::unique_ptr<Control> control_;
+};
+
+/// Threads that a parallel loop started now may use.
+int thread_count();
+
+/// Calls body(i) for i in 0..n-1, in any order. The first exception thrown stops the loop and reaches the caller.
+void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& body);
+
+}  // namespace fansite

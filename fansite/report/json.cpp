@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/report/json.h"
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "fansite/error.h"
+#include "fansite/version.h"
+
+namespace fansite {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinities: a determined target's entropy of −∞ is null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+// Names may hold any bytes; those that are not UTF-8 become U+FFFD.
+std::string text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json settings(const BoundariesParams& params) {
+  const SearchParams& search = params.search;
+  Json result;
+  result["estimator"] = name(params.estimator);
+  result["stop"] = name(search.stop);
+  if (search.stop == StopRule::calibrated) {
+    result["fdr"] = search.fdr;
+  } else {
+    result["eps_grow"] = search.eps_grow;
+    result["eps_shrink"] = search.eps_shrink;
+  }
+  result["patience"] = search.patience;
+  result["max_size"] = search.max_size;
+  result["rule"] = name(search.rule);
+  result["targets"] = params.targets;
+  result["seed"] = params.seed;
+  return result;
+}
+
+Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
+  const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
+  Json json;
+  json["target"] = name_of(boundary.target);
+  const int original = result.copy_of[static_cast<std::size_t>(boundary.target)];
+  if (original >= 0) json["copy_of"] = name_of(original);
+  json["entropy"] = number(boundary.entropy);
+  json["conditional_entropy"] = number(boundary.conditional_entropy);
+  json["members"] = Json::array();
+  for (const Member& member : boundary.members) {
+    Json entry;
+    entry["name"] = name_of(member.variable);
+    entry["gain"] = number(member.gain);
+    entry["se"] = number(member.standard_error);
+    entry["unique"] = number(member.unique);
+    entry["p_value"] = number(member.p_value);
+    if (member.by_symmetry) entry["by_symmetry"] = true;
+    json["members"].push_back(entry);
+  }
+  if (boundary.runner_up.variable >= 0) {
+    json["runner_up"] = {{"name", name_of(boundary.runner_up.variable)},
+                         {"gain", number(boundary.runner_up.gain)},
+                         {"se", number(boundary.runner_up.standard_error)},
+                         {"p_value", number(boundary.runner_up_p_value)}};
+  }
+  return json;
+}
+
+Json parse(std::string_view json, const std::string& where) {
+  Json result = Json::parse(json, nullptr, false);
+  check_data(!result.is_discarded() && result.is_object(),
+             "[read] {} is not a JSON result of fansite; was it written completely?", where);
+  return result;
+}
+
+// Runs a reader of JSON values; whatever is missing or of the wrong type becomes one sentence.
+template <class Reader>
+auto read_fields(const std::string& where, const Reader& reader) {
+  try {
+    return reader();
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(fmt::format("[read] {} lacks a field or has one of the wrong type ({})", where, error.what()));
+  }
+}
+
+std::map<std::string, int> index_of_names(const std::vector<std::string>& names, const std::string& where) {
+  std::map<std::string, int> index;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    check_data(index.emplace(names[i], static_cast<int>(i)).second, "[read] {}: variable '{}' is listed twice", where,
+               names[i]);
+  }
+  return index;
+}
+
+int find(const std::map<std::string, int>& index, const std::string& name, const std::string& where) {
+  const auto found = index.find(name);
+  check_data(found != index.end(), "[read] {}: '{}' is not among its variables", where, name);
+  return found->second;
+}
+
+}  // namespace
+
+std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
+  std::string out = "{\n";
+  const auto field = [&](std::string_view key, const std::string& value, bool last = false) {
+    out += fmt::format("\"{}\": {}{}\n", key, value, last ? "" : ",");
+  };
+  const auto list = [&](std::string_view key, const std::vector<std::string>& lines) {
+    out += fmt::format("\"{}\": [", key);
+    for (std::size_t i = 0; i < lines.size(); ++i) out += (i == 0 ? "\n  " : ",\n  ") + lines[i];
+    out += lines.empty() ? "],\n" : "\n],\n";
+  };
+  field("format", "\"fansite.boundaries/1\"");
+  field("version", text(FANSITE_VERSION));
+  field("variables", text(result.variables));
+  field("rows", std::to_string(result.rows));
+  field("settings", text(settings(result.params)));
+  std::vector<std::string> warnings;
+  for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
+  list("warnings", warnings);
+  if (result.params.search.stop == StopRule::calibrated) field("threshold", text(number(result.found.threshold)));
+  std::vector<std::string> boundaries;
+  for (const Boundary& boundary : result.found.boundaries) {
+    boundaries.push_back(text(boundary_to_json(result, boundary)));
+  }
+  list("boundaries", boundaries);
+  std::vector<std::string> edges;
+  for (const auto& [a, b] : result.found.moral_edges) {
+    edges.push_back(text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
+  }
+  list("moral_edges", edges);
+  field("steps", std::to_string(result.found.steps));
+  const Json times = {{"prepare_seconds", result.prepare_seconds},
+                      {"search_seconds", result.search_seconds},
+                      {"total_seconds", timing.total_seconds},
+                      {"threads", timing.threads}};
+  field("timing", text(times), true);
+  return out + "}\n";
+}
+
+std::string result_format(std::string_view json, const std::string& where) {
+  const Json root = parse(json, where);
+  return read_fields(where, [&] { return root.at("format").get<std::string>(); });
+}
+
+SavedBoundaries parse_boundaries(std::string_view json, const std::string& where) {
+  const Json root = parse(json, where);
+  return read_fields(where, [&] {
+    check_data(root.at("format") == "fansite.boundaries/1", "[read] {} has format {}, expected fansite.boundaries/1",
+               where, text(root.at("format")));
+    SavedBoundaries result;
+    result.variables = root.at("variables").get<std::vector<std::string>>();
+    const auto index = index_of_names(result.variables, where);
+    for (const Json& boundary : root.at("boundaries")) {
+      result.targets.push_back(find(index, boundary.at("target").get<std::string>(), where));
+      std::vector<int> members;
+      for (const Json& member : boundary.at("members")) {
+        members.push_back(find(index, member.at("name").get<std::string>(), where));
+      }
+      result.members.push_back(std::move(members));
+    }
+    return result;
+  });
+}
+
+SavedGraph parse_graph(std::string_view json, const std::string& where) {
+  const Json root = parse(json, where);
+  return read_fields(where, [&] {
+    check_data(root.at("format") == "fansite.graph/1", "[read] {} has format {}, expected fansite.graph/1", where,
+               text(root.at("format")));
+    SavedGraph result;
+    result.variables = root.at("variables").get<std::vector<std::string>>();
+    const auto index = index_of_names(result.variables, where);
+    const auto d = static_cast<Index>(result.variables.size());
+    result.adjacency = ByteMatrix::Zero(d, d);
+    for (const Json& edge : root.at("edges")) {
+      const int from = find(index, edge.at("from").get<std::string>(), where);
+      const int to = find(index, edge.at("to").get<std::string>(), where);
+      result.adjacency(from, to) = 1;
+      if (!edge.value("directed", true)) result.adjacency(to, from) = 1;
+    }
+    return result;
+  });
+}
+
+}  // namespace fansite

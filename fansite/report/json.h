@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results as JSON, and back. Formats: fansite.boundaries/1, fansite.graph/1 (docs/formats.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fansite/boundaries.h"
+#include "fansite/matrix.h"
+
+namespace fansite {
+
+struct RunTiming {
+  double total_seconds = 0;
+  int threads = 0;
+};
+
+/// fansite.boundaries/1, one boundary a line. All but the last key, "timing", depends on data, settings and seed alone.
+std::string to_json(const BoundariesResult& result, const RunTiming& timing);
+
+/// What evaluation needs of a boundaries file.
+struct SavedBoundaries {
+  std::vector<std::string> variables;
+  std::vector<int> targets;
+  std::vector<std::vector<int>> members;  ///< per target, in order of admission
+};
+
+/// What evaluation needs of a graph file.
+struct SavedGraph {
+  std::vector<std::string> variables;
+  ByteMatrix adjacency;  ///< an undirected edge has both entries
+};
+
+/// The "format" of a JSON text, e.g. "fansite.boundaries/1"; a DataError naming `where` if it is no result of ours.
+std::string result_format(std::string_view json, const std::string& where);
+SavedBoundaries parse_boundaries(std::string_view json, const std::string& where);
+SavedGraph parse_graph(std::string_view json, const std::string& where);
+
+}  // namespace fansite

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FANSITEMB (Algorithm 1 of the paper): for each target grow a set by the largest drop of conditional entropy, shrink it,
+// and reconcile the boundaries of all targets.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fansite/entropy.h"
+#include "fansite/progress.h"
+
+namespace fansite {
+
+enum class StopRule {
+  calibrated,  ///< decided by the data: p-values of gains and `fdr`
+  paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
+};
+
+/// z in MB(t) iff t in MB(z), so the two searches are two looks at one fact.
+enum class Symmetry {
+  or_,   ///< one look is enough; the late-comer goes to the end of the other's list
+  and_,  ///< both are needed
+  none
+};
+
+struct SearchParams {
+  StopRule stop = StopRule::calibrated;
+  double fdr = 0.05;          ///< calibrated: the share of false members to accept, over the table (docs/method.md)
+  double eps_grow = 0.005;    ///< paper: a gain up to this, in nats, is a miss; 0.001 for dense graphs
+  double eps_shrink = 0.002;  ///< paper: a member whose removal costs up to this goes; 0.001 for dense graphs
+  int patience = 15;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000
+  int max_size = 0;           ///< growing stops at this many members; 0: as many as the rows allow
+  Symmetry rule = Symmetry::or_;
+};
+
+struct Member {
+  int variable = -1;
+  double gain = 0;            ///< entropy of the target that it takes away given the members before it; the gains add up
+  double standard_error = 0;  ///< of the gain, over rows
+  double unique = 0;          ///< entropy that comes back if this member alone is left out
+  double p_value = 1;         ///< of `unique`, corrected for being the best of all candidates
+  bool by_symmetry = false;   ///< found in the search of the other variable only
+};
+
+struct Boundary {
+  int target = -1;
+  double entropy = 0;              ///< H(T); −∞ for a constant column
+  double conditional_entropy = 0;  ///< H(T | boundary); −∞ if the boundary determines the target
+  std::vector<Member> members;     ///< in order of admission
+  Candidate runner_up;             ///< the best variable left out, given the boundary; its gain and standard error
+  double runner_up_p_value = 1;    ///< corrected in the same way
+
+  std::vector<int> variables() const;
+};
+
+struct Boundaries {
+  std::vector<Boundary> boundaries;               ///< one per target, in the order asked for
+  std::vector<std::pair<int, int>> moral_edges;   ///< pairs {i, j}, i < j, with one in the other's boundary
+  double threshold = 1;                           ///< calibrated: the largest corrected p-value that was admitted
+  long steps = 0;                                 ///< growing and shrinking steps over all targets
+};
+
+/// `targets` empty: every variable. `excluded` variables join no boundary (copies of other columns, say); as targets they
+/// have an empty one. Targets run in parallel; the result has the same bits for any number of threads.
+Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params, std::vector<int> targets,
+                           const std::vector<int>& excluded, Progress& progress);
+Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params = {});
+
+/// How many of the p-values to admit so that the last one admitted is false with probability at most `level` when `nulls`
+/// of them are uniform: the support line rule, argmax over k of level·k/nulls − p₍ₖ₎ (Soloff, Xiang & Fithian 2024).
+/// `sorted` ascending. Returns 0 when none should be admitted.
+std::size_t support_line(const std::vector<double>& sorted, double nulls, double level);
+
+std::string_view name(StopRule value);
+std::string_view name(Symmetry value);
+StopRule parse_stop_rule(std::string_view name);
+Symmetry parse_symmetry(std::string_view name);
+
+}  // namespace fansite

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes parse as CSV or throw a DataError, the same for every option and chunk size; what parses writes and reads
+// back.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "fansite/error.h"
+#include "fansite/io/csv.h"
+#include "fansite/io/text.h"
+
+namespace {
+
+using namespace fansite;
+
+struct Outcome {
+  std::string error;
+  Dataset data;
+};
+
+Outcome parse(std::string_view text, const CsvOptions& options) {
+  try {
+    return {"", parse_csv(text, "fuzz", options)};
+  } catch (const DataError& error) {
+    return {error.what(), {}};
+  }
+}
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+bool same(const Dataset& a, const Dataset& b) {
+  // Missing cells are NaN in both; everything else compares by value.
+  const auto cells_a = a.values.array(), cells_b = b.values.array();
+  return a.names == b.names && a.rows() == b.rows() && a.variables() == b.variables() &&
+         (cells_a == cells_b || (cells_a.isNaN() && cells_b.isNaN())).all();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  for (const bool header : {true, false}) {
+    for (const char separator : {'\0', '\t'}) {
+      const Outcome whole = parse(text, {.header = header, .separator = separator});
+      const Outcome pieces = parse(text, {.header = header, .separator = separator, .chunk_bytes = 7});
+      require(whole.error == pieces.error && is_utf8(whole.error));
+      if (!whole.error.empty()) continue;
+      require(same(whole.data, pieces.data));
+      require(same(whole.data, parse_csv(to_csv(whole.data), "again")));
+      inspect(whole.data);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, DIR/npy and DIR/npz with files that are right
+// and nearly right. Made, not committed.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "../zip_writer.h"
+#include "fansite/io/npy.h"
+
+namespace {
+
+using Seeds = std::vector<std::string>;
+
+Seeds csv_seeds() {
+  return {"",
+          "a,b\n1,2\n",
+          "a;b;c\r\n1;2;3\r\n4;5;6\r\n",
+          "a\tb\n1e5\t-2.5E-3\n",
+          "\xEF\xBB\xBFname, other \n+1 , .5\n",
+          "\"say \"\"hi\"\"\",\"two\nlines\",\"a,b\"\n1,2,3\n",
+          "a,b\n,NA\nnan,null\nNone,n/a\ninf,-Infinity\n",
+          "a\n1\n\n3\n\"\"\n\n",
+          "a,b\n1e400,1e-400\n5e-324,1.7976931348623157e308\n0.1234567890123456789,123456789012345678901234567890\n",
+          "1.5,2.5\n3,4\n",
+          "1,5;2,5\n3;4\n",
+          "a,b\n1\n",
+          "a,b\n1,2,3\n",
+          "a,a\n1,2\n",
+          ",a\n0,1\n",
+          "gene,a\ng1,1\ng2,2\n",
+          "a,b\n\"1,5\",\"2\"x\n",
+          "a,b\n\"1\n2\",3\n",
+          "\"a,b\n1,2\n",
+          "a,b\r1,2\r",
+          "a b\n1 2\n",
+          "\xFF\xFE"
+          "a",
+          "gr\xC3\xB6\xC3\x9F"
+          "e,\xE9\n1,2\n"};
+}
+
+std::string dict(const std::string& type, const std::string& shape, const std::string& fortran = "False") {
+  return "{'descr': '" + type + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+}
+
+Seeds npy_seeds() {
+  Seeds seeds{"", "\x93NUMPY", fansite::to_npy(fansite::Matrix::Ones(3, 2))};
+  const std::string cells(48, '\x3F');
+  for (const char* type : {"<f8", ">f8"}) seeds.push_back(npy_file(dict(type, "(3, 2)"), cells));
+  for (const char* type : {"<f4", ">f4", "<i4", ">u4"}) seeds.push_back(npy_file(dict(type, "(4, 3)"), cells));
+  for (const char* type : {"<f2", "<i2", ">u2"}) seeds.push_back(npy_file(dict(type, "(4, 6)", "True"), cells));
+  for (const char* type : {"|i1", "|u1", "|b1"}) seeds.push_back(npy_file(dict(type, "(48,)"), cells));
+  for (const char* type : {"<i8", "<u8"}) seeds.push_back(npy_file(dict(type, "(6L,)"), cells));
+  for (const int version : {2, 3, 4}) seeds.push_back(npy_file(dict("<f8", "(6, 1)"), cells, version));
+  for (const char* shape :
+       {"()", "(1, 2, 3)", "(0, 5)", "(7, 1)", "(1000000, 1000000)", "(9999999999, 9999999999)", "(-1,)"}) {
+    seeds.push_back(npy_file(dict("<f8", shape), cells));
+  }
+  for (const char* type : {"<U2", "|O", "<c16", "<f16", "<M8[ns]"})
+    seeds.push_back(npy_file(dict(type, "(3,)"), cells));
+  seeds.push_back(
+      npy_file("{'descr': [('a', '<f8'), ('b', '<i4', (2,))], 'fortran_order': False, 'shape': (3,), }", cells));
+  seeds.push_back(npy_file("{'descr': '<f8'}", cells));
+  return seeds;
+}
+
+Seeds npz_seeds() {
+  const std::string table = fansite::to_npy(fansite::Matrix::Ones(3, 2)), words = npy_file(dict("<U1", "(1,)"), "abcd");
+  Seeds seeds{"", "PK\x05\x06" + std::string(18, '\0')};
+  for (const bool deflate : {false, true}) {
+    for (const bool zip64 : {false, true}) {
+      ZipWriter zip;
+      zip.zip64 = zip64;
+      seeds.push_back(
+          zip.add("data.npy", table, deflate).add("names.npy", words, deflate).finish(zip64 ? "" : "comment"));
+    }
+    seeds.push_back(ZipWriter().add("a.npy", table, deflate).add("b.npy", words, deflate).add("c.txt", "x").finish());
+    ZipWriter liar, broken;
+    liar.lie_about_size = broken.break_checksum = true;
+    seeds.push_back(liar.add("X.npy", table, deflate).finish());
+    seeds.push_back(broken.add("X.npy", table, deflate).finish());
+  }
+  ZipWriter encrypted, unknown;
+  encrypted.flags = 1;
+  unknown.method_written = 14;
+  seeds.push_back(encrypted.add("X.npy", table).finish());
+  seeds.push_back(unknown.add("X.npy", table).finish());
+  seeds.push_back(seeds[2].substr(0, seeds[2].size() / 2));
+  return seeds;
+}
+
+void write(const std::filesystem::path& directory, const Seeds& seeds) {
+  std::filesystem::create_directories(directory);
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    std::ofstream file(directory / ("seed" + std::to_string(i)), std::ios::binary);
+    file.exceptions(std::ios::failbit | std::ios::badbit);
+    file << seeds[i];
+    file.close();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_corpus DIR\n");
+    return 2;
+  }
+  try {
+    const std::filesystem::path root = argv[1];
+    write(root / "csv", csv_seeds());
+    write(root / "npy", npy_seeds());
+    write(root / "npz", npz_seeds());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "make_corpus: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

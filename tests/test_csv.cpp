@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "fansite/error.h"
+#include "fansite/io/csv.h"
+#include "fansite/io/text.h"
+#include "fansite/parallel.h"
+#include "properties.h"
+
+namespace fansite {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Dataset parse(const std::string& text, const CsvOptions& options = {}) { return parse_csv(text, "t.csv", options); }
+
+/// The sentence of the DataError that parsing throws, or "".
+std::string error_of(const std::string& text, const CsvOptions& options = {}) {
+  try {
+    parse(text, options);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool same_bits(double a, double b) {
+  return std::isnan(a) ? std::isnan(b) : std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+bool same_table(const Dataset& a, const Dataset& b) {
+  if (a.names != b.names || a.rows() != b.rows() || a.variables() != b.variables()) return false;
+  for (Index i = 0; i < a.values.size(); ++i) {
+    if (!same_bits(a.values.data()[i], b.values.data()[i])) return false;
+  }
+  return true;
+}
+
+TEST(Csv, ReadsNamesAndNumbers) {
+  const Dataset data = parse("a,b,c\n1,2.5,-3e2\n+4, 5 ,.5\n");
+  EXPECT_THAT(data.names, ElementsAre("a", "b", "c"));
+  Matrix expected(2, 3);
+  expected << 1, 2.5, -300, 4, 5, 0.5;
+  EXPECT_EQ(data.values, expected);
+}
+
+TEST(Csv, FindsTheSeparator) {
+  EXPECT_THAT(parse("a;b\n1;2\n").names, ElementsAre("a", "b"));
+  EXPECT_THAT(parse("a\tb\n1\t2\n").names, ElementsAre("a", "b"));
+  EXPECT_THAT(parse("\"a,b,c\";d\n1;2\n").names, ElementsAre("a,b,c", "d"));
+  EXPECT_THAT(parse("a,b;c\td,e\n1,2,3\n").names, ElementsAre("a", "b;c\td", "e"));
+  EXPECT_THAT(parse("a,b\n1\n", {.separator = '\t'}).names, ElementsAre("a,b"));
+}
+
+TEST(Csv, ReadsQuotedNames) {
+  const Dataset data = parse("\"say \"\"hi\"\"\",\" two\nlines \", \"x\" ,größe\r\n1,2,3,4\r\n");
+  EXPECT_THAT(data.names, ElementsAre("say \"hi\"", " two\nlines ", "x", "größe"));
+  EXPECT_EQ(data.rows(), 1);
+  EXPECT_EQ(data.values(0, 3), 4);
+}
+
+TEST(Csv, SkipsByteOrderMarkAndBlankLines) {
+  const Dataset data = parse(
+      "\xEF\xBB\xBF"
+      "\n a , b\r\n1,2\r\n\r\n3,4\n \n\n");
+  EXPECT_THAT(data.names, ElementsAre("a", "b"));
+  EXPECT_EQ(data.rows(), 2);
+  EXPECT_EQ(data.values(1, 1), 4);
+}
+
+TEST(Csv, BlankLineInsideOneColumnIsAMissingCell) {
+  const Dataset data = parse("a\n1\n\n3\n\"\"\n\n\n");
+  ASSERT_EQ(data.rows(), 4);
+  EXPECT_TRUE(std::isnan(data.values(1, 0)));
+  EXPECT_EQ(data.values(2, 0), 3);
+  EXPECT_TRUE(std::isnan(data.values(3, 0)));
+}
+
+TEST(Csv, KnowsMissingCells) {
+  const Dataset data = parse("a,b\n,1\nNA,1\nn/a,1\nNaN,1\nNULL,1\nNone,1\n\"\",1\n\"NA\",1\n-nan,1\n  ,1\n");
+  EXPECT_EQ(data.rows(), 10);
+  for (Index row = 0; row < data.rows(); ++row) EXPECT_TRUE(std::isnan(data.values(row, 0))) << row;
+  EXPECT_EQ(data.values.col(1), Vector::Ones(10));
+}
+
+TEST(Csv, ReadsExtremeNumbers) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Dataset data =
+      parse("a\ninf\n-Infinity\n1e400\n-1e400\n1e-400\n-1e-400\n5e-324\n1.7976931348623157e308\n\"7\"\n-0\n");
+  const double expected[] = {infinity, -infinity, infinity, -infinity, 0.0, -0.0, 5e-324, 1.7976931348623157e308,
+                             7,        -0.0};
+  ASSERT_EQ(data.rows(), 10);
+  for (Index row = 0; row < 10; ++row) EXPECT_TRUE(same_bits(data.values(row, 0), expected[row])) << row;
+  EXPECT_EQ(parse("a\n0." + std::string(400, '0') + "1\n").values(0, 0), 0);
+  EXPECT_EQ(parse("a\n1" + std::string(400, '0') + "e-5\n").values(0, 0), infinity);
+}
+
+TEST(Csv, ReadsFilesWithoutHeader) {
+  const Dataset data = parse("1,2\n3,4\n", {.header = false});
+  EXPECT_THAT(data.names, ElementsAre("x1", "x2"));
+  EXPECT_EQ(data.rows(), 2);
+  // A comma beside semicolons is a decimal comma, and that is what the error should be about.
+  EXPECT_THAT(error_of("1,5;2,5\n", {.header = false}), HasSubstr("decimals with a point"));
+}
+
+TEST(Csv, NamesPlaceTextAndFix) {
+  EXPECT_EQ(error_of("age,sex\n1,2\n3,male\n"),
+            "[load_csv] t.csv line 3: column 'sex' holds the text 'male'. Cells must be numbers: encode or drop a text "
+            "column, "
+            "and leave missing cells empty.");
+  EXPECT_THAT(error_of("a,b\n1,0x10\n"), HasSubstr("'0x10'"));
+  EXPECT_THAT(error_of("a,b\n1,1.5.2\n"), HasSubstr("'1.5.2'"));
+  EXPECT_THAT(error_of("a,b\n1,\x80\x01 q\n"), HasSubstr("'?? q'"));
+  EXPECT_THAT(error_of("\"a\nb\",c\n1,2\n1,q\n"), HasSubstr("line 4"));
+}
+
+TEST(Csv, RecognisesRowNames) {
+  EXPECT_THAT(error_of("gene,a\ng1,1\ng2,2\n"), HasSubstr("looks like row names: drop it"));
+  EXPECT_THAT(error_of("gene,a\ng1,1\n2,2\n"), testing::Not(HasSubstr("row names")));
+  EXPECT_THAT(error_of(",a\n0,1\n"), HasSubstr("index=False"));                // pandas
+  EXPECT_THAT(error_of("a,b\ng1,1,2\n"), HasSubstr("begin with a row name"));  // R's write.table
+}
+
+TEST(Csv, HintsAtDecimalCommas) {
+  EXPECT_THAT(error_of("a;b\n1,5;2,5\n"), HasSubstr("decimals with a point, not a comma"));
+  EXPECT_THAT(error_of("a,b\n\"1,5\",\"2,5\"\n"), HasSubstr("decimals with a point, not a comma"));
+  EXPECT_THAT(error_of("a b\n1 2\n"), HasSubstr("Separate cells with commas"));
+}
+
+TEST(Csv, CountsCellsOfRaggedRows) {
+  EXPECT_EQ(error_of("a,b,c\n1,2,3\n4,5\n"),
+            "[load_csv] t.csv line 3: 2 cells, expected 3. Is a cell or a separator missing?");
+  EXPECT_THAT(error_of("a,b\n1,2\n\n1,2,3\n"), HasSubstr("line 4: 3 cells, expected 2"));
+  EXPECT_THAT(error_of("a,b\n1,\"2\n3\"\n"), HasSubstr("line 2: a quote is not closed"));
+  EXPECT_THAT(error_of("\"a,b\n1,2\n"), HasSubstr("line 1: a quote is not closed"));
+}
+
+TEST(Csv, RefusesWhatIsNoTable) {
+  EXPECT_THAT(error_of(""), HasSubstr("is empty"));
+  EXPECT_THAT(error_of("\n \n"), HasSubstr("is empty"));
+  EXPECT_THAT(error_of("a,b\n"), HasSubstr("has a header but no rows"));
+  EXPECT_THAT(error_of("a,b\n\n\t\n"), HasSubstr("has a header but no rows"));
+  EXPECT_THAT(error_of("a,b,c,b\n1,2,3,4\n"), HasSubstr("columns 2 and 4 are both called 'b'; rename one"));
+  EXPECT_THAT(error_of("a,,c\n1,2,3\n"), HasSubstr("column 2 of 3 has no name"));
+  EXPECT_THAT(error_of("1.5,0,0\n1,2,3\n"), HasSubstr("use --no-header"));
+  EXPECT_THAT(error_of("\xFF\xFE"
+                       "a"),
+              HasSubstr("UTF-16"));
+  EXPECT_THAT(error_of("\x1F\x8B\x08"), HasSubstr("compressed"));
+  EXPECT_THAT(error_of("a,b\r1,2\r"), HasSubstr("CR alone"));
+  EXPECT_THAT(error_of("a,\xE9t\xE9\n1,2\n"), HasSubstr("not UTF-8"));
+}
+
+/// Many short rows under a wide header promise a table far larger than the text: the error must come before the memory.
+TEST(Csv, DoesNotAllocateForRaggedGiants) {
+  std::string text = "x0";
+  for (int i = 1; i < 100000; ++i) text += ",x" + std::to_string(i);
+  for (int i = 0; i < 1000000; ++i) text += "\n1";
+  EXPECT_THAT(error_of(text), HasSubstr("line 2: 1 cells, expected 100000"));
+}
+
+TEST(Csv, ReportsTheEarliestErrorForAnyChunkAndThreadCount) {
+  std::string text = "a,b\n";
+  for (int row = 2; row <= 4000; ++row) text += row == 777 || row % 1000 == 0 ? "1,bad\n" : "1,2\n";
+  for (const int threads : {1, 2, 4}) {
+    const ThreadLimit limit(threads);
+    for (const std::size_t chunk : {1, 10, 1000, 1 << 20}) {
+      EXPECT_THAT(error_of(text, {.chunk_bytes = chunk}), HasSubstr("line 777:"));
+    }
+  }
+}
+
+// ---- Properties -----------------------------------------------------------------------------------------------------
+
+/// Any bit pattern, and the patterns that matter more often.
+rc::Gen<double> any_double() {
+  return rc::gen::oneOf(
+      rc::gen::map(rc::gen::arbitrary<std::uint64_t>(), [](std::uint64_t bits) { return std::bit_cast<double>(bits); }),
+      rc::gen::map(rc::gen::arbitrary<int>(), [](int value) { return value / 1000.0; }),
+      rc::gen::element(0.0, -0.0, 1e22, 1e23, 0.1, 123456789012345.0, 1234567890123456.0, 9007199254740993.0, 5e-324,
+                       std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                       std::numeric_limits<double>::quiet_NaN()));
+}
+
+rc::Gen<std::string> any_name() {
+  return rc::gen::suchThat(
+      rc::gen::container<std::string>(rc::gen::oneOf(
+          rc::gen::element(',', ';', '\t', '"', '\n', '\r', ' ', '1', '.', 'a'), rc::gen::inRange(' ', '~'))),
+      [](const std::string& name) { return !name.empty(); });
+}
+
+rc::Gen<Dataset> any_table() {
+  return rc::gen::exec([] {
+    const auto unique = *rc::gen::suchThat(rc::gen::container<std::set<std::string>>(any_name()),
+                                           [](const std::set<std::string>& names) { return !names.empty(); });
+    Dataset data;
+    for (const std::string& name : unique)
+      data.names.push_back(*rc::gen::element(name, name + "é", name + "\xF0\x9F\x98\x80"));
+    const auto columns = static_cast<Index>(data.names.size());
+    const auto rows = static_cast<Index>(*rc::gen::inRange(1, 40));
+    const auto cells = *rc::gen::container<std::vector<double>>(static_cast<std::size_t>(rows * columns), any_double());
+    data.values = Eigen::Map<const Matrix>(cells.data(), rows, columns);
+    return data;
+  });
+}
+
+TEST(CsvProperty, RoundTripIsBitExact) {
+  EXPECT_TRUE(rc::check("parse(to_csv(t)) == t for any doubles, names, separator and chunk size", [] {
+    const Dataset data = *any_table();
+    const char separator = *rc::gen::element(',', ';', '\t');
+    const auto chunk = static_cast<std::size_t>(*rc::gen::inRange(1, 3000));
+    // One column needs no separator, so there is none to detect.
+    const Dataset back = parse(to_csv(data, separator), {.separator = separator, .chunk_bytes = chunk});
+    RC_ASSERT(same_table(back, data));
+    RC_ASSERT(same_table(parse(to_csv(data, separator)), data));
+  }));
+}
+
+TEST(CsvProperty, ShortDecimalsAgreeWithTheLibrary) {
+  EXPECT_TRUE(rc::check("any decimal text reads as strtod reads it", [] {
+    const auto digits = *rc::gen::container<std::string>(rc::gen::inRange<char>('0', '9' + 1));
+    const auto decimals = *rc::gen::container<std::string>(rc::gen::inRange<char>('0', '9' + 1));
+    RC_PRE(!digits.empty() || !decimals.empty());
+    const std::string text = *rc::gen::element("", "-") + digits + "." + decimals;
+    RC_ASSERT(same_bits(parse("a\n" + text).values(0, 0), std::strtod(text.c_str(), nullptr)));
+  }));
+}
+
+TEST(CsvProperty, MutatedTextParsesOrThrowsDataError) {
+  EXPECT_TRUE(rc::check("no mutation does anything but parse or throw a DataError, alike for every chunk size", [] {
+    std::string text = to_csv(*any_table());
+    const int mutations = *rc::gen::inRange(1, 6);
+    for (int i = 0; i < mutations; ++i) {
+      const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
+      text[at] = *rc::gen::oneOf(rc::gen::arbitrary<char>(), rc::gen::element(',', '"', '\n', '\r', ';', 'e', '-'));
+    }
+    const auto outcome = [&](std::size_t chunk) -> std::pair<std::string, Dataset> {
+      try {
+        return {"", parse(text, {.chunk_bytes = chunk})};
+      } catch (const DataError& error) {
+        return {error.what(), {}};
+      }
+    };
+    const auto whole = outcome(1 << 20), pieces = outcome(static_cast<std::size_t>(*rc::gen::inRange(1, 200)));
+    RC_ASSERT(whole.first == pieces.first);
+    RC_ASSERT(same_table(whole.second, pieces.second));
+    RC_ASSERT(is_utf8(whole.first));
+  }));
+}
+
+}  // namespace
+}  // namespace fansite
