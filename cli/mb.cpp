@@ -99,7 +99,7 @@ void add_mb(CLI::App& app) {
   command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")->capture_default_str();
   command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops")->capture_default_str();
   command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")->capture_default_str();
-  command->add_option("--rule", options->rule, "symmetry: or (one look is enough), and (both are needed), none")->capture_default_str();
+  command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")->capture_default_str();
   command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")->check(CLI::IsMember({"error", "drop"}))->capture_default_str();
   command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
   command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")->capture_default_str();

@@ -30,6 +30,15 @@ struct Candidate {
   double standard_error = 0;
 };
 
+/// Two variables, each with the set that its own search found, the other left out.
+struct PairQuery {
+  int a = -1;
+  int b = -1;
+  std::vector<int> given_a;
+  std::vector<int> given_b;
+  bool both_looks = true;  ///< false: b was not searched, given_b means nothing
+};
+
 /// A block of targets, one per slot, each with its current set S.
 class Frontier {
  public:
@@ -56,6 +65,10 @@ class EntropyEstimator {
 
   /// The chance of a gain this large from one variable that adds nothing to a set of `given` others.
   virtual double p_value(double gain, int given) const = 0;
+
+  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different power:
+  /// the chance of evidence this strong from both looks together if the two were independent given either set.
+  virtual std::vector<double> pair_p_values(std::span<const PairQuery> queries) const = 0;
 
   /// Whether the variable can be in a boundary at all; constant columns cannot.
   virtual bool informative(int variable) const = 0;

@@ -160,6 +160,7 @@ class ShrinkingSet {
   }
 
   double target_variance() const { return 1.0 - loadings_.squaredNorm(); }
+  const Vector& loadings() const { return loadings_; }
 
   /// The target's variance given all members but one, for each: σ² + β_m²/(R⁻¹)_mm.
   Vector target_variance_without_each() const {
@@ -195,6 +196,41 @@ class ShrinkingSet {
   Matrix factor_;    // L, lower: L Lᵀ = correlations of the members
   Vector loadings_;  // L⁻¹ times the members' correlations with the target
 };
+
+// What one set says about a pair of variables outside it, in units of unit-variance columns.
+struct Look {
+  double variance_a = 1, variance_b = 1;  // given the set
+  double z = 0;                           // partial correlation as a standard normal score (Fisher)
+};
+
+Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>& given) {
+  const ShrinkingSet of_a(covariance.correlation, a, given);
+  const ShrinkingSet of_b(covariance.correlation, b, given);
+  Look look;
+  look.variance_a = std::max(of_a.target_variance(), kDetermined);
+  look.variance_b = std::max(of_b.target_variance(), kDetermined);
+  const double partial = covariance.correlation(a, b) - of_a.loadings().dot(of_b.loadings());
+  constexpr double kLargest = 1.0 - 1e-12;
+  const double r = std::clamp(partial / std::sqrt(look.variance_a * look.variance_b), -kLargest, kLargest);
+  const auto freedom = static_cast<double>(covariance.rows - 3 - static_cast<Index>(given.size()));
+  look.z = freedom > 0 ? std::atanh(r) * std::sqrt(freedom) : 0.0;
+  return look;
+}
+
+// With A and B the sets of a and b, the look from a's side sees b vary by σ²_{b|A} ≥ σ²_{b|B}. If the partial correlation
+// given everything is μ, the two scores have means μ√f and μ√g and correlation 1/√(fg), where f = σ²_{b|A}/σ²_{b|B} and
+// g = σ²_{a|B}/σ²_{a|A}; the most powerful combination weighs them by √f − 1/√f and √g − 1/√g.
+double pair_score(const Look& from_a, const Look& from_b) {
+  const double f = std::max(1.0, from_a.variance_b / from_b.variance_b);
+  const double g = std::max(1.0, from_b.variance_a / from_a.variance_a);
+  double weight_a = std::sqrt(f) - 1.0 / std::sqrt(f);
+  double weight_b = std::sqrt(g) - 1.0 / std::sqrt(g);
+  const double correlation = 1.0 / std::sqrt(f * g);
+  if (1.0 - correlation < 1e-6) weight_a = weight_b = 1.0;  // the two looks are the same
+  const double variance =
+      weight_a * weight_a + weight_b * weight_b + 2.0 * correlation * weight_a * weight_b;
+  return (weight_a * from_a.z + weight_b * from_b.z) / std::sqrt(variance);
+}
 
 class GaussianFrontier final : public Frontier {
  public:
@@ -342,6 +378,18 @@ double GaussianEstimator::p_value(double gain, int given) const {
   const auto freedom = static_cast<double>(rows() - 2 - given);
   if (freedom < 1) return 1.0;
   return f1_tail(freedom * std::expm1(2.0 * gain), freedom);
+}
+
+std::vector<double> GaussianEstimator::pair_p_values(std::span<const PairQuery> queries) const {
+  std::vector<double> result;
+  result.reserve(queries.size());
+  for (const PairQuery& query : queries) {
+    const Look from_a = look_at(covariance_, query.a, query.b, query.given_a);
+    const double score =
+        query.both_looks ? pair_score(from_a, look_at(covariance_, query.a, query.b, query.given_b)) : from_a.z;
+    result.push_back(2.0 * normal_tail(std::abs(score)));
+  }
+  return result;
 }
 
 std::unique_ptr<Frontier> GaussianEstimator::open(std::span<const int> targets,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Randomness as a value. A Key names a stream of numbers; split it to name others. Nothing is global and nothing depends
-// on threads or machines: the same key gives the same bits everywhere (Philox4x32-10, Salmon et al., SC 2011).
+// Randomness as a value. A Key names a stream of numbers; split it to name others. Nothing is global and nothing
+// depends on threads or machines: the same key gives the same bits everywhere (Philox4x32-10, Salmon et al., SC 2011).
 #pragma once
 
 #include <array>

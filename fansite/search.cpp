@@ -2,7 +2,6 @@
 #include "fansite/search.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -14,36 +13,53 @@
 namespace fansite {
 namespace {
 
+using Sets = std::vector<std::vector<int>>;  // one set per target, in order of admission
+using Pair = std::pair<int, int>;            // variables, the smaller first
+
 // What all targets of one search share.
 struct Search {
   const EntropyEstimator& estimator;
   const SearchParams& params;
-  std::vector<char> candidates;  // one flag per variable
+  std::vector<int> targets;
+  std::vector<int> slot_of;      // per variable its place in targets, or −1
+  std::vector<char> candidates;  // per variable: may it join a set?
   int candidate_count = 0;
   int largest = 0;
 
-  // The gain of one variable over `given` others, picked as the best of all that were left to pick from.
-  double corrected_p_value(double gain, int target, int given) const {
-    const int pool = candidate_count - (candidates[static_cast<std::size_t>(target)] ? 1 : 0) - given;
-    return best_of(estimator.p_value(gain, given), std::max(pool, 1));
-  }
+  bool searched(int variable) const { return slot_of[static_cast<std::size_t>(variable)] >= 0; }
+  std::size_t slot(int variable) const { return static_cast<std::size_t>(slot_of[static_cast<std::size_t>(variable)]); }
 
-  bool is_miss(const Candidate& best, int target, int given) const {
-    if (params.stop == StopRule::paper) return best.gain <= params.eps_grow;
-    return corrected_p_value(best.gain, target, given) > params.fdr;
+  // The gain of one variable over `given` others, picked as the best of all that were left to pick from.
+  double corrected_p_value(double gain, int given) const {
+    return best_of(estimator.p_value(gain, given), std::max(candidate_count - 1 - given, 1));
+  }
+  bool is_miss(double gain, int given) const {
+    if (params.stop == StopRule::paper) return gain <= params.eps_grow;
+    return corrected_p_value(gain, given) > params.fdr;
+  }
+  bool is_useless(double loss, int given) const {
+    if (params.stop == StopRule::paper) return loss <= params.eps_shrink;
+    return corrected_p_value(loss, given) > params.fdr;
   }
 };
 
-void add_all(Frontier& frontier, int slot, const std::vector<int>& members) {
-  for (const int z : members) frontier.add(slot, z);
+bool contains(const std::vector<int>& set, int z) { return std::find(set.begin(), set.end(), z) != set.end(); }
+
+std::vector<int> without(const std::vector<int>& set, int z) {
+  std::vector<int> rest;
+  for (const int member : set) {
+    if (member != z) rest.push_back(member);
+  }
+  return rest;
 }
 
+// ---- One target: grow and shrink --------------------------------------------------------------------------------------
+
 // Grows every slot of a frontier to the end; the trailing misses are dropped. Returns the steps taken.
-long grow(const Search& search, Frontier& frontier, std::span<const int> targets, const Progress& progress) {
-  std::vector<int> active(targets.size());
+long grow(const Search& search, Frontier& frontier, int slots, const Progress& progress) {
+  std::vector<int> active(static_cast<std::size_t>(slots));
   std::iota(active.begin(), active.end(), 0);
-  std::vector<int> misses(targets.size(), 0);
-  std::vector<int> stopped;
+  std::vector<int> misses(active.size(), 0);
   long steps = 0;
   while (!active.empty()) {
     throw_if_interrupted(progress);
@@ -51,217 +67,211 @@ long grow(const Search& search, Frontier& frontier, std::span<const int> targets
     std::vector<int> still_active;
     for (std::size_t a = 0; a < active.size(); ++a) {
       const int slot = active[a];
-      const auto at = static_cast<std::size_t>(slot);
+      int& in_a_row = misses[static_cast<std::size_t>(slot)];
       const int size = static_cast<int>(frontier.members(slot).size());
       if (best[a].variable < 0 || size >= search.largest) continue;
-      misses[at] = search.is_miss(best[a], targets[at], size) ? misses[at] + 1 : 0;
-      if (misses[at] > search.params.patience) {
-        --misses[at];  // this one is not added
-        continue;
-      }
+      const bool miss = search.is_miss(best[a].gain, size);
+      if (miss && in_a_row == search.params.patience) continue;
+      in_a_row = miss ? in_a_row + 1 : 0;
       frontier.add(slot, best[a].variable);
       ++steps;
       still_active.push_back(slot);
     }
     active = std::move(still_active);
   }
-  for (std::size_t slot = 0; slot < targets.size(); ++slot) {
-    const int s = static_cast<int>(slot);
-    for (; misses[slot] > 0; --misses[slot]) frontier.remove(s, frontier.members(s).back());
+  for (int slot = 0; slot < slots; ++slot) {
+    for (int& miss = misses[static_cast<std::size_t>(slot)]; miss > 0; --miss) {
+      frontier.remove(slot, frontier.members(slot).back());
+    }
   }
   return steps;
 }
 
-// Removes the weakest member while `weak(loss, given)` says so, `given` being the size of the set without it.
-template <class Weak>
-long shrink(Frontier& frontier, int slot, const Weak& weak) {
+// Removes the weakest member while it is useless.
+long shrink(const Search& search, Frontier& frontier, int slot) {
   long steps = 0;
   while (!frontier.members(slot).empty()) {
     const std::vector<Candidate> losses = frontier.losses(slot);
     const auto least = std::min_element(losses.begin(), losses.end(),
                                         [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
-    if (!weak(least->gain, static_cast<int>(losses.size()) - 1)) break;
+    if (!search.is_useless(least->gain, static_cast<int>(losses.size()) - 1)) break;
     frontier.remove(slot, least->variable);
     ++steps;
   }
   return steps;
 }
 
-// One target's set after growing and shrinking by its own evidence, with the members' corrected p-values.
-struct Found {
-  std::vector<int> members;
-  std::vector<double> p_values;
-  long steps = 0;
-};
-
-// `starts` holds a set to start from for each target, in order of admission.
-std::vector<Found> search_block(const Search& search, std::span<const int> targets,
-                                std::span<const std::vector<int>> starts, const Progress& progress) {
-  const auto frontier = search.estimator.open(targets, search.candidates);
-  for (std::size_t s = 0; s < targets.size(); ++s) add_all(*frontier, static_cast<int>(s), starts[s]);
-  const long grown = grow(search, *frontier, targets, progress);
-  std::vector<Found> result(targets.size());
-  result.front().steps = grown;
-  for (std::size_t s = 0; s < targets.size(); ++s) {
-    const int slot = static_cast<int>(s);
-    const int target = targets[s];
-    const auto p_value = [&](double loss, int given) { return search.corrected_p_value(loss, target, given); };
-    if (search.params.stop == StopRule::paper) {
-      result[s].steps += shrink(*frontier, slot, [&](double loss, int) { return loss <= search.params.eps_shrink; });
-    } else {
-      result[s].steps +=
-          shrink(*frontier, slot, [&](double loss, int given) { return p_value(loss, given) > search.params.fdr; });
+// Grows and shrinks the sets of these slots, each from what it holds, in parallel. Returns the steps taken.
+long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress) {
+  const auto n = static_cast<Index>(slots.size());
+  const Index block = std::max(1, search.estimator.frontier_size());
+  std::vector<long> steps(slots.size(), 0);
+  progress.begin("searching", static_cast<long>(n));
+  parallel_for((n + block - 1) / block, [&](Index b) {
+    const Index begin = b * block;
+    const int size = static_cast<int>(std::min(block, n - begin));
+    const auto slot_at = [&](int i) { return static_cast<std::size_t>(slots[static_cast<std::size_t>(begin + i)]); };
+    std::vector<int> targets;
+    for (int i = 0; i < size; ++i) targets.push_back(search.targets[slot_at(i)]);
+    const auto frontier = search.estimator.open(targets, search.candidates);
+    for (int i = 0; i < size; ++i) {
+      for (const int z : sets[slot_at(i)]) frontier->add(i, z);
     }
-    result[s].members = frontier->members(slot);
-    for (const Candidate& loss : frontier->losses(slot)) {
-      result[s].p_values.push_back(p_value(loss.gain, static_cast<int>(result[s].members.size()) - 1));
+    long& count = steps[static_cast<std::size_t>(begin)];
+    count = grow(search, *frontier, size, progress);
+    for (int i = 0; i < size; ++i) {
+      count += shrink(search, *frontier, i);
+      sets[slot_at(i)] = frontier->members(i);
+    }
+    progress.advance(size);
+  });
+  return std::accumulate(steps.begin(), steps.end(), 0L);
+}
+
+// ---- All targets: one fact, two looks ---------------------------------------------------------------------------------
+
+// Symmetry correction. OR: for i in order, for j in MB_i, append i to the end of MB_j; AND: drop unconfirmed members.
+Sets reconciled(const Search& search, Symmetry rule, const Sets& sets) {
+  Sets result = sets;
+  if (rule == Symmetry::none) return result;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const int t = search.targets[s];
+    for (const int z : sets[s]) {
+      if (!search.searched(z) || contains(sets[search.slot(z)], t)) continue;
+      if (rule == Symmetry::or_) {
+        result[search.slot(z)].push_back(t);
+      } else {
+        result[s] = without(result[s], z);
+      }
     }
   }
   return result;
 }
 
-// The largest p-value that the whole table admits. Each target contributes about one null: its best false candidate.
-// Two conditions: among all admitted the share of false ones is at most fdr (Benjamini–Hochberg), and the last one admitted
-// is itself false with probability at most 2·fdr (support line). Without the second, many certain members would pay for
-// some that are almost surely false.
-double table_threshold(const std::vector<Found>& found, double fdr) {
-  std::vector<double> p_values;
-  for (const Found& f : found) p_values.insert(p_values.end(), f.p_values.begin(), f.p_values.end());
-  std::sort(p_values.begin(), p_values.end());
-  const auto nulls = static_cast<double>(found.size());
-  std::size_t admitted = support_line(p_values, nulls, 2.0 * fdr);
-  while (admitted > 0 && p_values[admitted - 1] > fdr * static_cast<double>(admitted) / nulls) --admitted;
-  return admitted == 0 ? 0.0 : p_values[admitted - 1];
+PairQuery pair_query(const Search& search, const Sets& sets, Pair pair, bool both_looks) {
+  PairQuery query;
+  query.a = pair.first;
+  query.b = pair.second;
+  if (!search.searched(query.a)) std::swap(query.a, query.b);
+  query.both_looks = both_looks && search.searched(query.b);
+  query.given_a = without(sets[search.slot(query.a)], query.b);
+  if (query.both_looks) query.given_b = without(sets[search.slot(query.b)], query.a);
+  return query;
 }
 
-// Shrinks a set further, until every member's p-value is at most `threshold`.
-void shrink_to(const Search& search, int target, double threshold, Found& found) {
-  const bool all_pass =
-      std::all_of(found.p_values.begin(), found.p_values.end(), [&](double p) { return p <= threshold; });
-  if (all_pass) return;
-  const auto frontier = search.estimator.open(std::span(&target, 1), search.candidates);
-  add_all(*frontier, 0, found.members);
-  found.steps += shrink(*frontier, 0, [&](double loss, int given) {
-    return search.corrected_p_value(loss, target, given) > threshold;
+std::vector<double> pair_p_values(const Search& search, const std::vector<PairQuery>& queries) {
+  std::vector<double> result(queries.size());
+  parallel_for(static_cast<Index>(queries.size()), [&](Index i) {
+    const auto at = static_cast<std::size_t>(i);
+    result[at] = search.estimator.pair_p_values(std::span(&queries[at], 1)).front();
   });
-  found.members = frontier->members(0);
+  return result;
 }
 
-// Symmetry correction over the searched targets; spec: for i in order, for j in MB_i, append i to the end of MB_j.
-std::vector<std::vector<int>> reconciled(Symmetry rule, const std::vector<int>& targets, int variables,
-                                         const std::vector<Found>& found) {
-  std::vector<std::vector<int>> sets;
-  for (const Found& f : found) sets.push_back(f.members);
-  if (rule == Symmetry::none) return sets;
-  std::vector<int> slot_of(static_cast<std::size_t>(variables), -1);
-  for (std::size_t s = 0; s < targets.size(); ++s) slot_of[static_cast<std::size_t>(targets[s])] = static_cast<int>(s);
-  for (std::size_t s = 0; s < targets.size(); ++s) {
-    for (const int z : found[s].members) {
-      const int other = slot_of[static_cast<std::size_t>(z)];
-      if (other < 0) continue;  // z was not searched: nothing to reconcile with
-      const auto o = static_cast<std::size_t>(other);
-      const auto& others = found[o].members;
-      if (std::find(others.begin(), others.end(), targets[s]) != others.end()) continue;
-      if (rule == Symmetry::or_) {
-        sets[o].push_back(targets[s]);
-      } else {
-        sets[s].erase(std::find(sets[s].begin(), sets[s].end(), z));
-      }
+// How many hypotheses the table holds: pairs with at least one end searched; without symmetry each look is its own.
+double hypotheses(const Search& search) {
+  const auto t = static_cast<double>(search.targets.size());
+  const double looks = t * (search.candidate_count - 1);
+  return search.params.rule == Symmetry::none ? looks : looks - t * (t - 1) / 2;
+}
+
+// Keeps the members whose evidence stands up to the whole table. Returns the largest p-value kept.
+double decide(const Search& search, Sets& sets) {
+  const bool directed = search.params.rule == Symmetry::none;
+  const Sets proposed = reconciled(search, search.params.rule, sets);
+  std::vector<std::pair<int, int>> places;  // (slot, member) of each query
+  std::vector<PairQuery> queries;
+  for (std::size_t s = 0; s < proposed.size(); ++s) {
+    const int t = search.targets[s];
+    for (const int z : proposed[s]) {
+      const bool counted_already = !directed && search.searched(z) && z < t;
+      if (counted_already) continue;
+      places.emplace_back(static_cast<int>(s), z);
+      queries.push_back(pair_query(search, sets, {t, z}, !directed));
     }
   }
-  return sets;
-}
+  const std::vector<double> p_values = pair_p_values(search, queries);
+  std::vector<double> sorted = p_values;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t admitted = admissible(sorted, hypotheses(search), search.params.fdr);
+  const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
 
-// Grows and shrinks the sets of `slots` (indices into targets), each from its start, in parallel.
-void search_slots(const Search& search, const std::vector<int>& targets, const std::vector<int>& slots,
-                  const std::vector<std::vector<int>>& starts, std::vector<Found>& found, Progress& progress) {
-  const auto n = static_cast<Index>(slots.size());
-  const Index block = std::max(1, search.estimator.frontier_size());
-  progress.begin("searching", static_cast<long>(n));
-  parallel_for((n + block - 1) / block, [&](Index b) {
-    const Index begin = b * block;
-    const Index end = std::min(n, begin + block);
-    std::vector<int> block_targets;
-    std::vector<std::vector<int>> block_starts;
-    for (Index i = begin; i < end; ++i) {
-      const auto slot = static_cast<std::size_t>(slots[static_cast<std::size_t>(i)]);
-      block_targets.push_back(targets[slot]);
-      block_starts.push_back(starts[slot]);
-    }
-    auto part = search_block(search, block_targets, block_starts, progress);
-    for (Index i = begin; i < end; ++i) {
-      const auto slot = static_cast<std::size_t>(slots[static_cast<std::size_t>(i)]);
-      part[static_cast<std::size_t>(i - begin)].steps += found[slot].steps;
-      found[slot] = std::move(part[static_cast<std::size_t>(i - begin)]);
-    }
-    progress.advance(static_cast<long>(end - begin));
-  });
-}
-
-// A target whose set was too small when it decided decides again, starting from what the others have told it (OR). Two
-// rounds settle nearly all; in dense graphs they add 0.2 points of F1, in sparse ones they change nothing.
-constexpr int kSecondLooks = 2;
-
-double search_calibrated(const Search& search, const std::vector<int>& targets, std::vector<Found>& found,
-                         Progress& progress) {
-  const auto settle = [&] {
-    const double threshold = table_threshold(found, search.params.fdr);
-    parallel_for(static_cast<Index>(targets.size()), [&](Index s) {
-      const auto at = static_cast<std::size_t>(s);
-      shrink_to(search, targets[at], threshold, found[at]);
-    });
-    return threshold;
-  };
-  double threshold = settle();
-  for (int look = 0; look < kSecondLooks && search.params.rule == Symmetry::or_; ++look) {
-    const auto sets = reconciled(Symmetry::or_, targets, search.estimator.variables(), found);
-    std::vector<int> again;
-    for (std::size_t s = 0; s < targets.size(); ++s) {
-      if (sets[s].size() > found[s].members.size()) again.push_back(static_cast<int>(s));
-    }
-    if (again.empty()) break;
-    search_slots(search, targets, again, sets, found, progress);
-    threshold = settle();
+  sets = proposed;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (admitted > 0 && p_values[i] <= threshold) continue;
+    const auto [slot, z] = places[i];
+    const int t = search.targets[static_cast<std::size_t>(slot)];
+    sets[static_cast<std::size_t>(slot)] = without(sets[static_cast<std::size_t>(slot)], z);
+    if (!directed && search.searched(z)) sets[search.slot(z)] = without(sets[search.slot(z)], t);
   }
   return threshold;
 }
 
-// Everything that is told about a target's final set.
-Boundary describe(const Search& search, int target, const std::vector<int>& set, std::size_t own) {
-  const EntropyEstimator& estimator = search.estimator;
-  Boundary result;
-  result.target = target;
-  std::vector<EntropyQuery> prefixes(set.size() + 1);
-  for (std::size_t k = 0; k <= set.size(); ++k) {
-    prefixes[k] = {target, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}};
-  }
-  const auto entropies = estimator.conditional_entropy(prefixes);
-  result.entropy = entropies.front().value;
-  result.conditional_entropy = entropies.back().value;
+// Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find it,
+// and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
+constexpr int kMoreLooks = 3;
 
-  const auto frontier = estimator.open(std::span(&target, 1), search.candidates);
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    frontier->add(0, set[k]);
-    Member member;
-    member.variable = set[k];
-    member.by_symmetry = k >= own;
+double search_calibrated(const Search& search, Sets& sets, long& steps, Progress& progress) {
+  for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
+    Sets told = reconciled(search, Symmetry::or_, sets);
+    std::vector<int> changed;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      if (told[s] != sets[s]) changed.push_back(static_cast<int>(s));
+    }
+    if (changed.empty()) break;
+    sets = std::move(told);
+    steps += grow_and_shrink(search, changed, sets, progress);
+  }
+  return decide(search, sets);
+}
+
+// ---- What is told of a result -----------------------------------------------------------------------------------------
+
+Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot) {
+  const EntropyEstimator& estimator = search.estimator;
+  const std::vector<int>& set = sets[slot];
+  Boundary result;
+  result.target = search.targets[slot];
+  const auto frontier = estimator.open(std::span(&result.target, 1), search.candidates);
+  for (const int z : set) {
+    frontier->add(0, z);
     const Candidate last = frontier->losses(0).back();
+    Member member;
+    member.variable = z;
     member.gain = last.gain;
     member.standard_error = last.standard_error;
+    member.by_symmetry = !contains(own[slot], z);
+    const PairQuery query = pair_query(search, sets, {result.target, z}, search.params.rule != Symmetry::none);
+    member.p_value = estimator.pair_p_values(std::span(&query, 1)).front();
     result.members.push_back(member);
   }
-  const int others = static_cast<int>(set.size()) - 1;
   const auto losses = set.empty() ? std::vector<Candidate>{} : frontier->losses(0);
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    result.members[k].unique = losses[k].gain;
-    result.members[k].p_value = search.corrected_p_value(losses[k].gain, target, others);
-  }
-  const int slot = 0;
-  result.runner_up = frontier->best(std::span(&slot, 1)).front();
+  for (std::size_t k = 0; k < set.size(); ++k) result.members[k].unique = losses[k].gain;
+  result.entropy = estimator.conditional_entropy({result.target, {}}).value;
+  result.conditional_entropy = estimator.conditional_entropy({result.target, set}).value;
+
+  const int only = 0;
+  result.runner_up = frontier->best(std::span(&only, 1)).front();
   if (result.runner_up.variable >= 0) {
-    result.runner_up_p_value = search.corrected_p_value(result.runner_up.gain, target, others + 1);
+    result.runner_up_p_value = search.corrected_p_value(result.runner_up.gain, static_cast<int>(set.size()));
   }
   return result;
+}
+
+// Benjamini–Hochberg: the smallest false discovery rate at which a member would still be in, over all that are.
+void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
+  std::vector<std::pair<double, Member*>> members;
+  for (Boundary& boundary : boundaries) {
+    for (Member& member : boundary.members) members.emplace_back(member.p_value, &member);
+  }
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Both ends of a pair are in the list, so the rank counts each fact twice, as do twice the hypotheses.
+  const double tests = hypotheses(search) * (search.params.rule == Symmetry::none ? 1.0 : 2.0);
+  double smallest = 1.0;
+  for (std::size_t rank = members.size(); rank > 0; --rank) {
+    smallest = std::min(smallest, members[rank - 1].first * tests / static_cast<double>(rank));
+    members[rank - 1].second->q_value = smallest;
+  }
 }
 
 void check_params(const SearchParams& params) {
@@ -270,6 +280,29 @@ void check_params(const SearchParams& params) {
   check(params.eps_shrink >= 0, "[search] eps-shrink is {}; it cannot be negative", params.eps_shrink);
   check(params.patience >= 0, "[search] patience is {}; it cannot be negative", params.patience);
   check(params.max_size >= 0, "[search] max-size is {}; use 0 for no limit", params.max_size);
+}
+
+// Targets that can have a boundary: the others keep an empty one.
+Search prepare(const EntropyEstimator& estimator, const SearchParams& params, const std::vector<int>& targets,
+               const std::vector<int>& excluded) {
+  const int d = estimator.variables();
+  Search search{estimator, params, {}, {}, std::vector<char>(static_cast<std::size_t>(d), 1), 0, 0};
+  for (const int z : excluded) search.candidates[static_cast<std::size_t>(z)] = 0;
+  for (int z = 0; z < d; ++z) {
+    if (!estimator.informative(z)) search.candidates[static_cast<std::size_t>(z)] = 0;
+  }
+  search.candidate_count = static_cast<int>(std::count(search.candidates.begin(), search.candidates.end(), 1));
+  search.largest = estimator.largest_set();
+  if (params.max_size > 0) search.largest = std::min(search.largest, params.max_size);
+  search.slot_of.assign(static_cast<std::size_t>(d), -1);
+  for (const int t : targets) {
+    check(t >= 0 && t < d, "[search] target {} is not one of {} variables", t, d);
+    if (!search.candidates[static_cast<std::size_t>(t)]) continue;
+    check(!search.searched(t), "[search] target {} is asked for twice", t);
+    search.slot_of[static_cast<std::size_t>(t)] = static_cast<int>(search.targets.size());
+    search.targets.push_back(t);
+  }
+  return search;
 }
 
 }  // namespace
@@ -283,55 +316,43 @@ std::vector<int> Boundary::variables() const {
 Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params, std::vector<int> targets,
                            const std::vector<int>& excluded, Progress& progress) {
   check_params(params);
-  const int d = estimator.variables();
   if (targets.empty()) {
-    targets.resize(static_cast<std::size_t>(d));
+    targets.resize(static_cast<std::size_t>(estimator.variables()));
     std::iota(targets.begin(), targets.end(), 0);
   }
-  for (const int t : targets) check(t >= 0 && t < d, "[search] target {} is not one of {} variables", t, d);
-  check(std::set<int>(targets.begin(), targets.end()).size() == targets.size(), "[search] a target is asked for twice");
-
-  Search search{estimator, params, std::vector<char>(static_cast<std::size_t>(d), 1), 0, estimator.largest_set()};
-  if (params.max_size > 0) search.largest = std::min(search.largest, params.max_size);
-  for (const int z : excluded) search.candidates[static_cast<std::size_t>(z)] = 0;
-  for (int z = 0; z < d; ++z) {
-    if (!estimator.informative(z)) search.candidates[static_cast<std::size_t>(z)] = 0;
-  }
-  search.candidate_count = static_cast<int>(std::count(search.candidates.begin(), search.candidates.end(), 1));
-
-  // Only those with a distribution of their own are searched; the others keep an empty boundary.
-  std::vector<int> searched;
-  for (const int t : targets) {
-    if (search.candidates[static_cast<std::size_t>(t)]) searched.push_back(t);
-  }
-  std::vector<int> all(searched.size());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<Found> found(searched.size());
-  search_slots(search, searched, all, std::vector<std::vector<int>>(searched.size()), found, progress);
+  const Search search = prepare(estimator, params, targets, excluded);
 
   Boundaries result;
-  if (params.stop == StopRule::calibrated) result.threshold = search_calibrated(search, searched, found, progress);
-  const auto sets_of_searched = reconciled(params.rule, searched, d, found);
-
-  std::vector<std::vector<int>> sets(targets.size());
-  std::vector<std::size_t> own(targets.size(), 0);
-  for (std::size_t t = 0, s = 0; t < targets.size() && s < searched.size(); ++t) {
-    if (searched[s] != targets[t]) continue;
-    sets[t] = sets_of_searched[s];
-    own[t] = std::min(found[s].members.size(), sets[t].size());
-    result.steps += found[s++].steps;
+  std::vector<int> all(search.targets.size());
+  std::iota(all.begin(), all.end(), 0);
+  Sets sets(search.targets.size());
+  result.steps = grow_and_shrink(search, all, sets, progress);
+  Sets own = sets;
+  if (params.stop == StopRule::calibrated) {
+    result.threshold = search_calibrated(search, sets, result.steps, progress);
+  } else {
+    sets = reconciled(search, params.rule, sets);
   }
 
-  result.boundaries.resize(targets.size());
-  parallel_for(static_cast<Index>(targets.size()), [&](Index t) {
-    const auto at = static_cast<std::size_t>(t);
+  std::vector<Boundary> found(search.targets.size());
+  parallel_for(static_cast<Index>(found.size()), [&](Index s) {
     throw_if_interrupted(progress);
-    result.boundaries[at] = describe(search, targets[at], sets[at], own[at]);
+    const auto at = static_cast<std::size_t>(s);
+    found[at] = describe(search, sets, own, at);
   });
+  set_q_values(search, found);
 
-  std::set<std::pair<int, int>> edges;
-  for (std::size_t t = 0; t < targets.size(); ++t) {
-    for (const int z : sets[t]) edges.insert(std::minmax(targets[t], z));
+  std::set<Pair> edges;
+  for (const int t : targets) {
+    if (search.searched(t)) {
+      result.boundaries.push_back(std::move(found[search.slot(t)]));
+      for (const Member& member : result.boundaries.back().members) edges.insert(std::minmax(t, member.variable));
+    } else {
+      Boundary empty;
+      empty.target = t;
+      empty.entropy = empty.conditional_entropy = estimator.conditional_entropy({t, {}}).value;
+      result.boundaries.push_back(empty);
+    }
   }
   result.moral_edges.assign(edges.begin(), edges.end());
   return result;
@@ -342,17 +363,20 @@ Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams
   return find_boundaries(estimator, params, {}, {}, silent);
 }
 
-std::size_t support_line(const std::vector<double>& sorted, double nulls, double level) {
-  std::size_t best = 0;
-  double highest = 0.0;
+std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr) {
+  const auto expected_false = [&](std::size_t k) { return k == 0 ? 0.0 : hypotheses * sorted[k - 1]; };
+  const auto net = [&](std::size_t k) { return static_cast<double>(k) - expected_false(k) / (4.0 * fdr); };
+  std::size_t controlled = 0;  // Benjamini–Hochberg
+  double best = 0.0;
   for (std::size_t k = 1; k <= sorted.size(); ++k) {
-    const double height = level * static_cast<double>(k) / nulls - sorted[k - 1];
-    if (height >= highest) {
-      highest = height;
-      best = k;
-    }
+    if (expected_false(k) <= fdr * static_cast<double>(k)) controlled = k;
+    best = std::max(best, net(k));
   }
-  return best;
+  std::size_t shortest = 0;
+  while (net(shortest) < best - 0.75) ++shortest;
+  std::size_t admitted = std::min(shortest, controlled);
+  while (admitted > 0 && expected_false(admitted) > fdr * static_cast<double>(admitted)) --admitted;
+  return admitted;
 }
 
 std::string_view name(StopRule value) { return value == StopRule::paper ? "paper" : "calibrated"; }

@@ -19,11 +19,12 @@ enum class StopRule {
   paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
 };
 
-/// z in MB(t) iff t in MB(z), so the two searches are two looks at one fact.
+/// z in MB(t) iff t in MB(z), so the two searches are two looks at one fact. Under the calibrated rule the pair is then
+/// decided on the evidence of both looks together.
 enum class Symmetry {
-  or_,   ///< one look is enough; the late-comer goes to the end of the other's list
-  and_,  ///< both are needed
-  none
+  or_,   ///< one search may propose a pair; the late-comer goes to the end of the other's list
+  and_,  ///< both searches must propose it
+  none   ///< each search stands alone; boundaries need not agree
 };
 
 struct SearchParams {
@@ -41,7 +42,8 @@ struct Member {
   double gain = 0;            ///< entropy of the target that it takes away given the members before it; the gains add up
   double standard_error = 0;  ///< of the gain, over rows
   double unique = 0;          ///< entropy that comes back if this member alone is left out
-  double p_value = 1;         ///< of `unique`, corrected for being the best of all candidates
+  double p_value = 1;         ///< of the pair, from both variables' searches together
+  double q_value = 1;         ///< the smallest false discovery rate, over the table, at which this member is in
   bool by_symmetry = false;   ///< found in the search of the other variable only
 };
 
@@ -51,7 +53,7 @@ struct Boundary {
   double conditional_entropy = 0;  ///< H(T | boundary); −∞ if the boundary determines the target
   std::vector<Member> members;     ///< in order of admission
   Candidate runner_up;             ///< the best variable left out, given the boundary; its gain and standard error
-  double runner_up_p_value = 1;    ///< corrected in the same way
+  double runner_up_p_value = 1;    ///< of its gain, corrected for being the best of all candidates
 
   std::vector<int> variables() const;
 };
@@ -59,7 +61,7 @@ struct Boundary {
 struct Boundaries {
   std::vector<Boundary> boundaries;               ///< one per target, in the order asked for
   std::vector<std::pair<int, int>> moral_edges;   ///< pairs {i, j}, i < j, with one in the other's boundary
-  double threshold = 1;                           ///< calibrated: the largest corrected p-value that was admitted
+  double threshold = 1;                           ///< calibrated: the largest p-value that was admitted
   long steps = 0;                                 ///< growing and shrinking steps over all targets
 };
 
@@ -69,10 +71,12 @@ Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams
                            const std::vector<int>& excluded, Progress& progress);
 Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params = {});
 
-/// How many of the p-values to admit so that the last one admitted is false with probability at most `level` when `nulls`
-/// of them are uniform: the support line rule, argmax over k of level·k/nulls − p₍ₖ₎ (Soloff, Xiang & Fithian 2024).
-/// `sorted` ascending. Returns 0 when none should be admitted.
-std::size_t support_line(const std::vector<double>& sorted, double nulls, double level);
+/// How many of the smallest p-values to admit, out of so many hypotheses (docs/method.md, "Deciding"):
+///  1. the expected share of false ones is at most fdr (Benjamini–Hochberg), and
+///  2. k − 2·E[false] = E[true] − E[false] is as large as it gets, to within 1 − 2·fdr: the shortest such list. Many certain
+///     members then never pay for some that are surely false, and a lone one must pass fdr/hypotheses.
+/// With no true hypothesis at all nothing is admitted with probability 1 − fdr. `sorted` ascends; the rest are near 1.
+std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr);
 
 std::string_view name(StopRule value);
 std::string_view name(Symmetry value);

@@ -173,7 +173,7 @@ TEST(Csv, ReportsTheEarliestErrorForAnyChunkAndThreadCount) {
   for (int row = 2; row <= 4000; ++row) text += row == 777 || row % 1000 == 0 ? "1,bad\n" : "1,2\n";
   for (const int threads : {1, 2, 4}) {
     const ThreadLimit limit(threads);
-    for (const std::size_t chunk : {1, 10, 1000, 1 << 20}) {
+    for (const std::size_t chunk : {1u, 10u, 1000u, 1u << 20}) {
       EXPECT_THAT(error_of(text, {.chunk_bytes = chunk}), HasSubstr("line 777:"));
     }
   }

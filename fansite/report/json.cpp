@@ -54,6 +54,7 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     entry["se"] = number(member.standard_error);
     entry["unique"] = number(member.unique);
     entry["p_value"] = number(member.p_value);
+    entry["q_value"] = number(member.q_value);
     if (member.by_symmetry) entry["by_symmetry"] = true;
     json["members"].push_back(entry);
   }
