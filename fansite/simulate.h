@@ -43,7 +43,7 @@ enum class Noise {
 struct SimulateParams {
   GraphModel graph = GraphModel::er;
   int nodes = 30;
-  double degree = 1.0;  ///< edges per node: nodes·degree edges are expected (the paper's "average degree")
+  double degree = 1.0;  ///< edges per node: about nodes·degree edges are expected (the paper's "average degree")
   Sem sem = Sem::linear;
   Noise noise = Noise::gauss;
   Index rows = 1000;
@@ -63,7 +63,7 @@ struct Simulation {
 Simulation simulate(const SimulateParams& params, Progress& progress);
 Simulation simulate(const SimulateParams& params);
 
-/// The random graph alone, nodes in random order. Erdős–Rényi: each pair with probability 2·degree/(nodes − 1).
+/// The random graph alone, nodes in random order. Erdős–Rényi: each pair with probability 2·degree/nodes.
 /// Scale-free: each new node draws edges from `degree` older ones (a fraction is the chance of one more), chosen in
 /// proportion to their edges so far; the first few find fewer nodes than that, so there are slightly fewer than
 /// nodes·degree edges.
