@@ -193,7 +193,10 @@ double decide(const Search& search, Sets& sets) {
   const std::vector<double> p_values = pair_p_values(search, queries);
   std::vector<double> sorted = p_values;
   std::sort(sorted.begin(), sorted.end());
-  const std::size_t admitted = admissible(sorted, hypotheses(search), search.params.fdr);
+  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays for.
+  const double all = hypotheses(search);
+  const std::size_t certain = admissible(sorted, all, search.params.fdr);
+  const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
   const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
 
   sets = proposed;
