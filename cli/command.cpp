@@ -11,7 +11,7 @@
 namespace fansite::cli {
 
 void CommonOptions::add_to(CLI::App& command) {
-  command.add_option("--threads", threads, "threads to use; 0: one per core")->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", threads, "threads to use; 0: one per core")->capture_default_str();
   command.add_flag("--quiet", quiet, "say nothing but errors");
 }
 
@@ -25,8 +25,18 @@ void Output::write(std::string_view text) {
     file_->commit();
     return;
   }
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) throw IoError(fmt::format("[write] cannot write to standard output: {}", std::strerror(errno)));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  flush_standard_output();
+}
+
+void flush_standard_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw IoError(fmt::format("[write] writing to standard output failed: {}. Free some space or write elsewhere.",
+                            std::strerror(errno)));
+}
+
+std::string refuse_negative(const std::string& text) {
+  return text.starts_with('-') ? fmt::format("{} is negative; use a number from 0 on", text) : "";
 }
 
 void say(const CommonOptions& options, const std::string& line) {

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "fansite/error.h"
 #include "fansite/graph.h"
+#include "fansite/io/text.h"
 #include "fansite/metrics.h"
 #include "fansite/report/json.h"
 
@@ -39,7 +40,7 @@ std::vector<int> match_names(const std::vector<std::string>& variables, const Na
     match[i] = static_cast<int>(i);
     if (by_position) continue;
     const auto found = index.find(variables[i]);
-    check_data(found != index.end(), "[eval] variable '{}' of {} is not in {}; are they of the same data?", variables[i],
+    check_data(found != index.end(), "[eval] variable '{}' of {} is not in {}; are they of the same data?", excerpt(variables[i]),
                options.result, options.truth);
     match[i] = found->second;
   }
@@ -110,6 +111,9 @@ void run(const EvalOptions& options) {
   if (format == "fansite.graph/1") {
     eval_graph(options, parse_graph(file.bytes(), options.result), truth);
   } else {
+    check_data(format == "fansite.boundaries/1",
+               "[eval] {} has format '{}'. Give boundaries (fansite.boundaries/1) or a graph (fansite.graph/1).",
+               options.result, excerpt(format));
     eval_boundaries(options, parse_boundaries(file.bytes(), options.result), truth);
   }
 }

@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "cli/command.h"
 #include "fansite/error.h"
+#include "fansite/io/text.h"
 #include "fansite/version.h"
 
 namespace {
@@ -21,6 +23,19 @@ constexpr int kInterrupted = 130;
 int fail(int code, const char* message) {
   fmt::print(stderr, "fansite: {}\n", message);
   return code;
+}
+
+// What CLI11 found wrong, as one sentence.
+std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty()) return fmt::format("{}. See `fansite {} --help`.", error.what(), chosen.front()->get_name());
+  if (argc < 2 || argv[1][0] == '-') return fmt::format("{}. See `fansite --help`.", error.what());
+  std::string commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  }
+  return fmt::format("there is no command '{}'; use one of {}. See `fansite --help`.", fansite::excerpt(argv[1]),
+                     commands);
 }
 
 int run(int argc, char** argv) {
@@ -37,10 +52,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    const std::string command = chosen.empty() ? "fansite" : "fansite " + chosen.front()->get_name();
-    fmt::print(stderr, "fansite: {}. See `{} --help`.\n", error.what(), command);
-    return kUsage;
+    return fail(kUsage, usage_sentence(app, error, argc, argv).c_str());
   }
   return 0;
 }
@@ -49,7 +61,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    fansite::cli::flush_standard_output();
+    return code;
   } catch (const fansite::UsageError& error) {
     return fail(kUsage, error.what());
   } catch (const fansite::DataError& error) {

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "fansite/boundaries.h"
+#include "fansite/io/text.h"
 #include "fansite/report/json.h"
 
 namespace fansite::cli {
@@ -33,9 +34,7 @@ void show(const CommonOptions& options, const BoundariesResult& result) {
   const auto& boundaries = result.found.boundaries;
   std::size_t width = 0;
   const std::size_t shown = std::min(kShownTargets, boundaries.size());
-  const auto name_of = [&](int variable) -> const std::string& {
-    return result.variables[static_cast<std::size_t>(variable)];
-  };
+  const auto name_of = [&](int variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
   for (std::size_t b = 0; b < shown; ++b) width = std::max(width, name_of(boundaries[b].target).size());
   for (std::size_t b = 0; b < shown; ++b) {
     const auto& members = boundaries[b].members;
@@ -47,7 +46,7 @@ void show(const CommonOptions& options, const BoundariesResult& result) {
     if (members.size() > kShownMembers) line += fmt::format(" and {} more", members.size() - kShownMembers);
     say(options, line);
   }
-  if (boundaries.size() > shown) say(options, fmt::format("  … and {} more", counted(static_cast<long>(boundaries.size() - shown), "target")));
+  if (boundaries.size() > shown) say(options, fmt::format("  … and {} more", boundaries.size() - shown));
 }
 
 void run(MbOptions& options) {
@@ -58,9 +57,10 @@ void run(MbOptions& options) {
   params.search.rule = parse_symmetry(options.rule);
   options.load.drop_missing = options.missing == "drop";
 
+  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  options.load.progress = &progress;
   Output output(options.out);
   const ThreadLimit limit(options.threads);
-  ProgressBar progress(options.quiet);
   const Dataset data = load(options.data, options.load);
   if (data.dropped_rows > 0) {
     say(options, fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
@@ -91,7 +91,7 @@ void add_mb(CLI::App& app) {
   SearchParams& search = options->params.search;
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
   command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")->required();
-  command->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all");
+  command->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all")->allow_extra_args(false);
   command->add_option("--estimator", options->estimator, "of the entropies: gaussian (linear relations)")->capture_default_str();
   command->add_option("--stop", options->stop, "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")->capture_default_str();
   command->add_option("--fdr", search.fdr, "calibrated: the share of false members to accept")->capture_default_str();
@@ -102,7 +102,7 @@ void add_mb(CLI::App& app) {
   command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")->capture_default_str();
   command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")->check(CLI::IsMember({"error", "drop"}))->capture_default_str();
   command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
-  command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")->capture_default_str();
+  command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")->check(refuse_negative, "")->capture_default_str();
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);
   command->callback([options] { run(*options); });

@@ -8,10 +8,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "fansite/error.h"
+#include "fansite/io/csv.h"
+#include "fansite/io/npy.h"
 #include "fansite/version.h"
 
 namespace fansite::cli {
@@ -48,26 +51,53 @@ std::string describe(const Simulation& simulation, const SimulateParams& params)
   return json.dump(1) + "\n";
 }
 
+// A folder to write to, made with what is missing above it. What it made and nothing was written to goes again.
+class Folder {
+ public:
+  explicit Folder(const std::string& path) {
+    std::error_code error;
+    for (std::filesystem::path level(path); !level.empty() && !std::filesystem::exists(level, error);) {
+      made_.push_back(level);
+      level = level.parent_path();
+    }
+    std::filesystem::create_directories(path, error);
+    check(!error, "[simulate] cannot make the folder '{}': {}; choose another --out", path, error.message());
+  }
+  ~Folder() {
+    std::error_code not_empty;
+    for (const std::filesystem::path& level : made_) std::filesystem::remove(level, not_empty);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> made_;  // deepest first
+};
+
 void run(SimulateOptions& options) {
   SimulateParams& params = options.params;
   params.graph = parse_graph_model(options.graph);
   params.sem = parse_sem(options.sem);
   params.noise = parse_noise(options.noise);
 
-  const std::filesystem::path folder(options.out);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  check(!error, "[simulate] cannot make the folder '{}': {}; choose another --out", options.out, error.message());
-  Output truth((folder / "dag.csv").string());
-  Output description((folder / "simulation.json").string());
+  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  const Folder folder(options.out);
+  const auto inside = [&](const std::string& name) { return (std::filesystem::path(options.out) / name).string(); };
+  const std::string table = inside("data." + options.format);
+  OutputFile truth(inside("dag.csv")), description(inside("simulation.json")), data(table);
 
   const ThreadLimit limit(options.threads);
-  ProgressBar progress(options.quiet);
   const Simulation simulation = simulate(params, progress);
-  const std::string table = (folder / ("data." + options.format)).string();
-  save(simulation.data, table);
   truth.write(to_csv(simulation.dag.adjacency(), simulation.data.names));
   description.write(describe(simulation, params));
+  if (options.format == "npy") {
+    write_npy(simulation.data.values, data);
+  } else {
+    write_csv(simulation.data, data);
+  }
+  truth.commit();
+  description.commit();
+  data.commit();  // last: data.csv is there only if its truth is
   say(options, fmt::format("{}: {} of {}, {}; truth in dag.csv, settings in simulation.json", table,
                            counted(static_cast<long>(params.rows), "row"), counted(params.nodes, "variable"),
                            counted(simulation.dag.edges(), "edge")));
@@ -85,7 +115,7 @@ void add_simulate(CLI::App& app) {
   command->add_option("--sem", options->sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")->capture_default_str();
   command->add_option("--noise", options->noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")->capture_default_str();
   command->add_option("--rows", params.rows, "number of rows")->capture_default_str();
-  command->add_option("--seed", params.seed, "same seed, same data, on every machine")->capture_default_str();
+  command->add_option("--seed", params.seed, "same seed, same data, on every machine")->check(refuse_negative, "")->capture_default_str();
   command->add_option("--weight-low", params.weight_low, "smallest size of a linear weight")->capture_default_str();
   command->add_option("--weight-high", params.weight_high, "largest size of a linear weight")->capture_default_str();
   command->add_option("--format", options->format, "of the data: csv or npy")->check(CLI::IsMember({"csv", "npy"}))->capture_default_str();

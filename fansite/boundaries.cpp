@@ -9,6 +9,7 @@
 
 #include "fansite/error.h"
 #include "fansite/gaussian.h"
+#include "fansite/io/text.h"
 
 namespace fansite {
 namespace {
@@ -37,8 +38,8 @@ void warn_of_determined(BoundariesResult& result) {
     if (!std::isinf(boundary.conditional_entropy) || std::isinf(boundary.entropy)) continue;
     if (++count > 3) continue;
     std::vector<std::string> members;
-    for (const Member& m : boundary.members) members.push_back(result.variables[static_cast<std::size_t>(m.variable)]);
-    examples.push_back(fmt::format("'{}' by {}", result.variables[static_cast<std::size_t>(boundary.target)],
+    for (const Member& m : boundary.members) members.push_back(excerpt(result.variables[static_cast<std::size_t>(m.variable)]));
+    examples.push_back(fmt::format("'{}' by {}", excerpt(result.variables[static_cast<std::size_t>(boundary.target)]),
                                    fmt::join(members, ", ")));
   }
   if (count == 0) return;
@@ -64,10 +65,13 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
     for (int t = 0; t < data.variables(); ++t) targets.push_back(t);
   }
 
-  throw_if_fatal(inspect(data));
-  GaussianEstimator estimator(covariance(data.values, progress));
-  const auto findings = inspect(data, &estimator.covariance().correlation);
+  const std::vector<Finding> findings = inspect(data);
+  throw_if_fatal(findings);
+  const GaussianEstimator estimator(covariance(data.values, progress));
   for (const Finding& finding : findings) result.warnings.push_back(finding.message);
+  for (const Finding& finding : near_duplicates(data, estimator.covariance().correlation, findings)) {
+    result.warnings.push_back(finding.message);
+  }
   result.copy_of = find_copies(findings, data.variables());
   result.prepare_seconds = seconds_since(start);
 

@@ -131,16 +131,16 @@ Dataset load_any(const std::string& path, const LoadOptions& options) {
   const std::string lower = lower_case(path);
   const bool tabs = lower.ends_with(".tsv");
   if (path == "-" || tabs || lower.ends_with(".csv") || lower.ends_with(".txt")) {
-    const FileView file(path);
+    const FileView file(path, options.progress);
     return parse_csv(file.bytes(), path == "-" ? "standard input" : path,
                      {.header = options.header, .separator = tabs ? '\t' : '\0'});
   }
   if (lower.ends_with(".npy")) {
-    const FileView file(path);
+    const FileView file(path, options.progress);
     return from_array(parse_npy(file.bytes(), path), path);
   }
   if (lower.ends_with(".npz")) {
-    const FileView file(path);
+    const FileView file(path, options.progress);
     const NpzFile archive(file.bytes(), path);
     const std::string name = archive.data_name();
     return from_array(archive.read(name), fmt::format("{}, array '{}'", path, excerpt(name)));
@@ -290,9 +290,7 @@ void find_constants(const Dataset& data, const std::vector<ColumnFacts>& facts, 
 }
 
 /// Groups of equal columns, each led by its first. Hashes find candidates, comparison decides.
-/// Marks every column after a group's first in `is_copy`.
-void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<char>& is_copy,
-                     std::vector<Finding>& findings) {
+void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<Finding>& findings) {
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> groups_of_hash;
   std::vector<std::vector<int>> groups;
   for (int column = 0; column < data.variables(); ++column) {
@@ -307,7 +305,6 @@ void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts,
       groups.push_back({column});
     } else {
       groups[*same].push_back(column);
-      is_copy[static_cast<std::size_t>(column)] = 1;
     }
   }
   for (const auto& group : groups) {
@@ -315,44 +312,13 @@ void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts,
     const bool one = group.size() == 2;
     findings.push_back(
         {Finding::Kind::duplicate, group,
-         fmt::format("[load] {} {} of '{}': the data cannot tell them apart, so keep one.", list_names(data, group, 1),
+         fmt::format("[load] {} {} of '{}': the data cannot tell them apart, so they share one boundary; keep one.", list_names(data, group, 1),
                      one ? "is a copy" : "are copies", excerpt(data.names[static_cast<std::size_t>(group[0])]))});
   }
 }
 
 /// Each column joins the group of the first earlier column it is nearly a linear function of. Exact copies are reported
 /// already and stand aside.
-void find_near_duplicates(const Dataset& data, const Matrix& correlation, double threshold,
-                          const std::vector<char>& is_copy, std::vector<Finding>& findings) {
-  const int columns = data.variables();
-  check(correlation.rows() == columns && correlation.cols() == columns,
-        "[inspect] the correlation matrix is {} × {} for {} columns. Give that of this table.", correlation.rows(),
-        correlation.cols(), columns);
-  std::vector<int> leader(static_cast<std::size_t>(columns));
-  std::vector<std::vector<int>> groups(static_cast<std::size_t>(columns));
-  for (int column = 0; column < columns; ++column) {
-    leader[static_cast<std::size_t>(column)] = column;
-    if (is_copy[static_cast<std::size_t>(column)] != 0) continue;
-    for (int earlier = 0; earlier < column; ++earlier) {
-      if (is_copy[static_cast<std::size_t>(earlier)] != 0 || !(std::abs(correlation(earlier, column)) >= threshold))
-        continue;
-      leader[static_cast<std::size_t>(column)] = leader[static_cast<std::size_t>(earlier)];
-      break;
-    }
-    groups[static_cast<std::size_t>(leader[static_cast<std::size_t>(column)])].push_back(column);
-  }
-  for (const auto& group : groups) {
-    if (group.size() < 2) continue;
-    const bool one = group.size() == 2;
-    findings.push_back(
-        {Finding::Kind::near_duplicate, group,
-         fmt::format("[load] {} {} of '{}' (|correlation| at least {}): the data can hardly tell them apart, "
-                     "so keep one.",
-                     list_names(data, group, 1), one ? "is almost a linear copy" : "are almost linear copies",
-                     excerpt(data.names[static_cast<std::size_t>(group[0])]), threshold)});
-  }
-}
-
 /// Names such as 4 or 13 are plain identifiers; when all are numbers and one is no whole number, they are a row of
 /// data.
 void find_numeric_header(const Dataset& data, std::vector<Finding>& findings) {
@@ -371,7 +337,7 @@ void find_numeric_header(const Dataset& data, std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::vector<Finding> inspect(const Dataset& data, const Matrix* correlation, const InspectOptions& options) {
+std::vector<Finding> inspect(const Dataset& data) {
   const auto columns = static_cast<std::size_t>(data.variables());
   check(data.names.size() == columns, "[inspect] {} names for {} columns. Give one per column.", data.names.size(),
         columns);
@@ -380,15 +346,51 @@ std::vector<Finding> inspect(const Dataset& data, const Matrix* correlation, con
                [&](std::ptrdiff_t column) { facts[static_cast<std::size_t>(column)] = facts_of(data.values, column); });
 
   std::vector<Finding> findings;
-  std::vector<char> is_copy(columns, 0);
   find_missing(data, facts, findings);
   find_non_finite(data, facts, findings);
   find_few_rows(data, findings);
   find_constants(data, facts, findings);
-  find_duplicates(data, facts, is_copy, findings);
-  if (correlation != nullptr) find_near_duplicates(data, *correlation, options.near_duplicate, is_copy, findings);
+  find_duplicates(data, facts, findings);
   if (columns > 0) find_numeric_header(data, findings);
   std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) { return finding.fatal; });
+  return findings;
+}
+
+std::vector<Finding> near_duplicates(const Dataset& data, const Matrix& correlation, const std::vector<Finding>& known,
+                                     double threshold) {
+  const int columns = data.variables();
+  std::vector<char> is_copy(static_cast<std::size_t>(columns), 0);
+  for (const Finding& finding : known) {
+    if (finding.kind != Finding::Kind::duplicate) continue;
+    for (std::size_t i = 1; i < finding.columns.size(); ++i) is_copy[static_cast<std::size_t>(finding.columns[i])] = 1;
+  }
+  check(correlation.rows() == columns && correlation.cols() == columns,
+        "[inspect] the correlation matrix is {} × {} for {} columns. Give that of this table.", correlation.rows(),
+        correlation.cols(), columns);
+  std::vector<int> leader(static_cast<std::size_t>(columns));
+  std::vector<std::vector<int>> groups(static_cast<std::size_t>(columns));
+  for (int column = 0; column < columns; ++column) {
+    leader[static_cast<std::size_t>(column)] = column;
+    if (is_copy[static_cast<std::size_t>(column)] != 0) continue;
+    for (int earlier = 0; earlier < column; ++earlier) {
+      if (is_copy[static_cast<std::size_t>(earlier)] != 0 || !(std::abs(correlation(earlier, column)) >= threshold))
+        continue;
+      leader[static_cast<std::size_t>(column)] = leader[static_cast<std::size_t>(earlier)];
+      break;
+    }
+    groups[static_cast<std::size_t>(leader[static_cast<std::size_t>(column)])].push_back(column);
+  }
+  std::vector<Finding> findings;
+  for (const auto& group : groups) {
+    if (group.size() < 2) continue;
+    const bool one = group.size() == 2;
+    findings.push_back(
+        {Finding::Kind::near_duplicate, group,
+         fmt::format("[load] {} {} of '{}' (|correlation| at least {}): the data can hardly tell them apart, "
+                     "so keep one.",
+                     list_names(data, group, 1), one ? "is almost a linear copy" : "are almost linear copies",
+                     excerpt(data.names[static_cast<std::size_t>(group[0])]), threshold)});
+  }
   return findings;
 }
 

@@ -14,6 +14,8 @@
 
 namespace fansite {
 
+class Progress;
+
 struct Dataset {
   std::vector<std::string> names;  ///< one per column, distinct
   Matrix values;                   ///< N rows × d columns; a missing cell is NaN
@@ -34,6 +36,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 struct LoadOptions {
   bool header = true;         ///< CSV and TSV: the first row holds the names
   bool drop_missing = false;  ///< leave out rows with a missing cell instead of refusing them
+  const Progress* progress = nullptr;  ///< can stop the wait for standard input or a pipe
 };
 
 /// Reads .csv, .tsv, .txt, .npy or .npz by the file's ending; "-" is CSV on standard input. An .npz gives its array
@@ -55,13 +58,12 @@ struct Finding {
   bool fatal = false;        ///< no answer is possible
 };
 
-struct InspectOptions {
-  double near_duplicate = 0.99999;  ///< |correlation| from which two columns count as near-duplicates
-};
+/// Findings from the values and names alone, errors first.
+std::vector<Finding> inspect(const Dataset& data);
 
-/// All findings, errors first. Exact duplicates are found by hashing, near-duplicates from `correlation` if given.
-std::vector<Finding> inspect(const Dataset& data, const Matrix* correlation = nullptr,
-                             const InspectOptions& options = {});
+/// Columns whose |correlation| is at least `threshold`, apart from the exact copies among the findings `known` already.
+std::vector<Finding> near_duplicates(const Dataset& data, const Matrix& correlation, const std::vector<Finding>& known,
+                                     double threshold = 0.99999);
 
 /// Throws a DataError with the first fatal finding's sentence, if there is one.
 void throw_if_fatal(const std::vector<Finding>& findings);

@@ -217,9 +217,10 @@ Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>&
   return look;
 }
 
-// With A and B the sets of a and b, the look from a's side sees b vary by σ²_{b|A} ≥ σ²_{b|B}. If the partial correlation
-// given everything is μ, the two scores have means μ√f and μ√g and correlation 1/√(fg), where f = σ²_{b|A}/σ²_{b|B} and
-// g = σ²_{a|B}/σ²_{a|A}; the most powerful combination weighs them by √f − 1/√f and √g − 1/√g.
+// Let A and B be the sets of a and b. From a's side b still varies by σ²_{b|A}, from its own only by σ²_{b|B}, and what a
+// look can see grows with that. If A and B are complete and the partial correlation given everything is μ, the two scores
+// have means μ√f and μ√g and, with or without μ, correlation 1/√(fg), where f = σ²_{b|A}/σ²_{b|B}, g = σ²_{a|B}/σ²_{a|A}. The
+// most powerful combination weighs them by √f − 1/√f and √g − 1/√g; for an edge that is the child's look alone.
 double pair_score(const Look& from_a, const Look& from_b) {
   const double f = std::max(1.0, from_a.variance_b / from_b.variance_b);
   const double g = std::max(1.0, from_b.variance_a / from_a.variance_a);

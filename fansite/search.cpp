@@ -33,9 +33,13 @@ struct Search {
   double corrected_p_value(double gain, int given) const {
     return best_of(estimator.p_value(gain, given), std::max(candidate_count - 1 - given, 1));
   }
-  bool is_miss(double gain, int given) const {
+  // `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more of
+  // the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is judged
+  // by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
+  bool is_miss(double gain, double streak, int given) const {
     if (params.stop == StopRule::paper) return gain <= params.eps_grow;
-    return corrected_p_value(gain, given) > params.fdr;
+    const double share = -std::exp(-2.0 * streak) * std::expm1(-2.0 * gain);
+    return corrected_p_value(-0.5 * std::log1p(-share), given) > params.fdr;
   }
   bool is_useless(double loss, int given) const {
     if (params.stop == StopRule::paper) return loss <= params.eps_shrink;
@@ -60,6 +64,7 @@ long grow(const Search& search, Frontier& frontier, int slots, const Progress& p
   std::vector<int> active(static_cast<std::size_t>(slots));
   std::iota(active.begin(), active.end(), 0);
   std::vector<int> misses(active.size(), 0);
+  std::vector<double> streaks(active.size(), 0.0);
   long steps = 0;
   while (!active.empty()) {
     throw_if_interrupted(progress);
@@ -68,11 +73,13 @@ long grow(const Search& search, Frontier& frontier, int slots, const Progress& p
     for (std::size_t a = 0; a < active.size(); ++a) {
       const int slot = active[a];
       int& in_a_row = misses[static_cast<std::size_t>(slot)];
+      double& streak = streaks[static_cast<std::size_t>(slot)];
       const int size = static_cast<int>(frontier.members(slot).size());
       if (best[a].variable < 0 || size >= search.largest) continue;
-      const bool miss = search.is_miss(best[a].gain, size);
+      const bool miss = search.is_miss(best[a].gain, streak, size);
       if (miss && in_a_row == search.params.patience) continue;
       in_a_row = miss ? in_a_row + 1 : 0;
+      streak = miss ? streak + best[a].gain : 0.0;
       frontier.add(slot, best[a].variable);
       ++steps;
       still_active.push_back(slot);
@@ -225,7 +232,13 @@ double search_calibrated(const Search& search, Sets& sets, long& steps, Progress
     sets = std::move(told);
     steps += grow_and_shrink(search, changed, sets, progress);
   }
-  return decide(search, sets);
+  // Without the members that go, the others' evidence changes; so decide until nothing does.
+  double threshold = 0;
+  for (Sets before; before != sets;) {
+    before = sets;
+    threshold = decide(search, sets);
+  }
+  return threshold;
 }
 
 // ---- What is told of a result -----------------------------------------------------------------------------------------

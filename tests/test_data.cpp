@@ -300,13 +300,15 @@ TEST(Inspect, NearDuplicatesDoNotRepeatExactOnes) {
   correlate(0, 1, 1);
   correlate(0, 3, -0.999999);
   correlate(1, 3, -0.999999);
-  const auto findings = inspect(data, &correlation);
-  ASSERT_EQ(findings.size(), 2u);
-  EXPECT_EQ(findings[0].kind, Finding::Kind::duplicate);
-  EXPECT_EQ(findings[1].kind, Finding::Kind::near_duplicate);
-  EXPECT_THAT(findings[1].columns, ElementsAre(0, 3));
-  EXPECT_THAT(findings[1].message, HasSubstr("'x4' is almost a linear copy of 'x1'"));
-  EXPECT_EQ(inspect(data, &correlation, {.near_duplicate = 0.9999999}).size(), 1u);
+  const auto exact = inspect(data);
+  ASSERT_EQ(exact.size(), 1u);
+  EXPECT_EQ(exact[0].kind, Finding::Kind::duplicate);
+  const auto near = near_duplicates(data, correlation, exact);
+  ASSERT_EQ(near.size(), 1u);
+  EXPECT_EQ(near[0].kind, Finding::Kind::near_duplicate);
+  EXPECT_THAT(near[0].columns, ElementsAre(0, 3));
+  EXPECT_THAT(near[0].message, HasSubstr("'x4' is almost a linear copy of 'x1'"));
+  EXPECT_THAT(near_duplicates(data, correlation, exact, 0.9999999), IsEmpty());
 }
 
 TEST(Inspect, FewRows) {

@@ -2,6 +2,7 @@
 #include "fansite/io/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "fansite/error.h"
+#include "fansite/progress.h"
 
 namespace fansite {
 namespace {
@@ -31,11 +32,21 @@ struct Descriptor {
   int fd;
 };
 
-std::string read_to_end(int fd, const std::string& where) {
+/// Whether a read would return now; waits a tenth of a second for it.
+bool is_readable(int fd) {
+  pollfd wait{fd, POLLIN, 0};
+  const int ready = ::poll(&wait, 1, 100);
+  return ready > 0 || (ready < 0 && errno != EINTR);
+}
+
+std::string read_to_end(int fd, const std::string& where, const Progress* progress) {
   std::string bytes;
   std::size_t used = 0;
   for (;;) {
     if (bytes.size() - used < (std::size_t{1} << 16)) bytes.resize(2 * bytes.size() + (std::size_t{1} << 16));
+    do {
+      if (progress != nullptr) throw_if_interrupted(*progress);
+    } while (progress != nullptr && !is_readable(fd));
     const ssize_t got = ::read(fd, bytes.data() + used, bytes.size() - used);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
@@ -56,9 +67,9 @@ UsageError cannot_write(const std::string& path, int code) {
 
 }  // namespace
 
-FileView::FileView(const std::string& path) {
+FileView::FileView(const std::string& path, const Progress* progress) {
   if (path == "-") {
-    buffer_ = read_to_end(STDIN_FILENO, "standard input");
+    buffer_ = read_to_end(STDIN_FILENO, "standard input", progress);
     bytes_ = buffer_;
     return;
   }
@@ -83,7 +94,7 @@ FileView::FileView(const std::string& path) {
     }
   }
   // Pipes, devices, files of /proc (size 0 with content) and file systems without mmap.
-  buffer_ = read_to_end(file.fd, "'" + path + "'");
+  buffer_ = read_to_end(file.fd, "'" + path + "'", progress);
   bytes_ = buffer_;
 }
 

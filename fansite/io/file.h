@@ -10,11 +10,13 @@
 
 namespace fansite {
 
+class Progress;
+
 /// The bytes of a file, memory-mapped while this lives; "-" reads standard input to its end. A path that does not exist
-/// is a UsageError, one that cannot be read an IoError.
+/// is a UsageError, one that cannot be read an IoError. `progress` can stop the wait for a pipe (Interrupted).
 class FileView {
  public:
-  explicit FileView(const std::string& path);
+  explicit FileView(const std::string& path, const Progress* progress = nullptr);
   ~FileView();
   FileView(const FileView&) = delete;
   FileView& operator=(const FileView&) = delete;

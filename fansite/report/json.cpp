@@ -80,7 +80,10 @@ auto read_fields(const std::string& where, const Reader& reader) {
   try {
     return reader();
   } catch (const nlohmann::json::exception& error) {
-    throw DataError(fmt::format("[read] {} lacks a field or has one of the wrong type ({})", where, error.what()));
+    std::string_view reason = error.what();  // "[json.exception.out_of_range.403] key 'format' not found"
+    if (const auto end = reason.find("] "); end != std::string_view::npos) reason.remove_prefix(end + 2);
+    throw DataError(fmt::format("[read] {} lacks a field or has one of the wrong type: {}. Give a result of fansite.",
+                                where, reason));
   }
 }
 
