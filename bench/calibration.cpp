@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the dial mean what it says? Realised share of false members against --fdr over a grid of linear simulations, and how
-// often a table of pure noise gives an empty answer.
+// Does the dial mean what it says? Realised share of false members against --fdr over a grid of linear simulations, and
+// how often a table of pure noise gives an empty answer.
 //   bench_calibration [seeds per setting, default 20]
 #include <fmt/core.h>
 
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
              "realised", "precision", "recall", "F1");
   int rows_over = 0, rows_all = 0;
   for (const Noise noise : {Noise::gauss, Noise::uniform, Noise::laplace, Noise::exponential, Noise::mixed}) {
-    for (const auto& [nodes, rows, degree] : {std::tuple(20, Index{300}, 1.0), std::tuple(30, Index{1000}, 2.0), std::tuple(50, Index{5000}, 4.0)}) {
+    for (const auto& [nodes, rows, degree] :
+         {std::tuple(20, Index{300}, 1.0), std::tuple(30, Index{1000}, 2.0), std::tuple(50, Index{5000}, 4.0)}) {
       for (const double dial : {0.01, 0.05, 0.1, 0.2}) {
         Outcome outcome;
         for (int seed = 1; seed <= seeds; ++seed) {
@@ -63,9 +64,10 @@ int main(int argc, char** argv) {
           add(setting, dial, outcome);
         }
         const MeanAndSpread fdr = mean_and_spread(outcome.fdr);
-        fmt::print("{:<12} {:>4} {:>6} {:>7} {:>6} {:>14} {:>10.1f} {:>8.1f} {:>8.1f}\n", name(noise), nodes, rows, degree, dial,
-                   fmt::format("{:.3f}±{:.3f}", fdr.mean, fdr.standard_deviation), mean_and_spread(outcome.precision).mean,
-                   mean_and_spread(outcome.recall).mean, mean_and_spread(outcome.f1).mean);
+        fmt::print("{:<12} {:>4} {:>6} {:>7} {:>6} {:>14} {:>10.1f} {:>8.1f} {:>8.1f}\n", name(noise), nodes, rows,
+                   degree, dial, fmt::format("{:.3f}±{:.3f}", fdr.mean, fdr.standard_deviation),
+                   mean_and_spread(outcome.precision).mean, mean_and_spread(outcome.recall).mean,
+                   mean_and_spread(outcome.f1).mean);
         ++rows_all;
         rows_over += fdr.mean > 1.5 * dial;
       }

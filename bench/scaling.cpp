@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cost of all Markov boundaries against the number of variables, from an .npy file, and against the straightforward way:
-// a determinant per candidate.
+// Cost of all Markov boundaries against the number of variables, from an .npy file, and against the straightforward
+// way: a determinant per candidate.
 //   bench_scaling [largest d, default 5000]
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -46,7 +46,8 @@ double half_log_determinant(const Matrix& covariance, const std::vector<int>& se
   const auto k = static_cast<Index>(set.size());
   Matrix part(k, k);
   for (Index i = 0; i < k; ++i) {
-    for (Index j = 0; j < k; ++j) part(i, j) = covariance(set[static_cast<std::size_t>(i)], set[static_cast<std::size_t>(j)]);
+    for (Index j = 0; j < k; ++j)
+      part(i, j) = covariance(set[static_cast<std::size_t>(i)], set[static_cast<std::size_t>(j)]);
   }
   return 0.5 * std::log(part.determinant());
 }
@@ -119,19 +120,23 @@ void compare_with_determinants() {
   start = std::chrono::steady_clock::now();
   int same = 0;
   for (int t = 0; t < 100; ++t) {
-    same += plain_boundary(estimator.covariance().correlation, t, params) == ours.boundaries[static_cast<std::size_t>(t)].variables();
+    same += plain_boundary(estimator.covariance().correlation, t, params) ==
+            ours.boundaries[static_cast<std::size_t>(t)].variables();
   }
   const double plain = seconds_since(start);
-  fmt::print("d=100, paper's rule: ours {:.4f} s on {} threads, a determinant per candidate {:.2f} s on one: {:.0f} times (target 500); "
-             "{} of 100 boundaries the same\n",
-             fast, thread_count(), plain, plain / fast, same);
+  fmt::print(
+      "d=100, paper's rule: ours {:.4f} s on {} threads, a determinant per candidate {:.2f} s on one: {:.0f} times "
+      "(target 500); "
+      "{} of 100 boundaries the same\n",
+      fast, thread_count(), plain, plain / fast, same);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int largest = argc > 1 ? std::atoi(argv[1]) : 5000;
-  fmt::print("All boundaries, paper's rule with patience 50, 5000 rows, average degree 1.5, from an .npy file; {}\n", machine());
+  fmt::print("All boundaries, paper's rule with patience 50, 5000 rows, average degree 1.5, from an .npy file; {}\n",
+             machine());
   fmt::print("{:>6} {:>9} {:>11} {:>9} {:>9} {:>9}\n", "d", "load s", "prepare s", "search s", "total s", "peak GB");
   const auto folder = std::filesystem::temp_directory_path() / "fansite-bench-scaling";
   std::filesystem::create_directories(folder);

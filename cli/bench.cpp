@@ -68,7 +68,10 @@ void run(const BenchOptions& options) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"fingerprint", fingerprint.text()}, {"version", FANSITE_VERSION}, {"seconds", seconds}}.dump());
+    fmt::print(
+        "{}\n",
+        nlohmann::ordered_json{{"fingerprint", fingerprint.text()}, {"version", FANSITE_VERSION}, {"seconds", seconds}}
+            .dump());
   } else {
     fmt::print("fingerprint {}\n", fingerprint.text());
     say(options, fmt::format("{:.2f} s on {}", seconds, counted(thread_count(), "thread")));
@@ -79,7 +82,8 @@ void run(const BenchOptions& options) {
 
 void add_bench(CLI::App& app) {
   const auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app.add_subcommand("bench", "run a fixed small workload and print one fingerprint of its results");
+  CLI::App* command =
+      app.add_subcommand("bench", "run a fixed small workload and print one fingerprint of its results");
   command->add_flag("--json", options->json, "print one JSON object");
   options->add_to(*command);
   command->callback([options] { run(*options); });

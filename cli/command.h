@@ -26,8 +26,8 @@ struct CommonOptions {
   void add_to(CLI::App& command);
 };
 
-/// Where a result goes: a file that appears whole, or standard output. Made before the work, so that a place that cannot
-/// be written is known at once.
+/// Where a result goes: a file that appears whole, or standard output. Made before the work, so that a place that
+/// cannot be written is known at once.
 class Output {
  public:
   explicit Output(const std::string& path);  ///< "" and "-" are standard output

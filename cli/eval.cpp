@@ -28,10 +28,13 @@ bool ends_with(const std::string& text, std::string_view ending) {
   return text.size() >= ending.size() && std::string_view(text).substr(text.size() - ending.size()) == ending;
 }
 
-// For each variable of the result its index in the truth. A truth without names of its own (an .npz) matches by position.
-std::vector<int> match_names(const std::vector<std::string>& variables, const NamedDag& truth, const EvalOptions& options) {
-  check_data(variables.size() == truth.names.size(), "[eval] {} has {} variables and {} has {}; are they of the same data?",
-             options.result, variables.size(), options.truth, truth.names.size());
+// For each variable of the result its index in the truth. A truth without names of its own (an .npz) matches by
+// position.
+std::vector<int> match_names(const std::vector<std::string>& variables, const NamedDag& truth,
+                             const EvalOptions& options) {
+  check_data(variables.size() == truth.names.size(),
+             "[eval] {} has {} variables and {} has {}; are they of the same data?", options.result, variables.size(),
+             options.truth, truth.names.size());
   std::vector<int> match(variables.size());
   std::map<std::string, int> index;
   for (std::size_t i = 0; i < truth.names.size(); ++i) index[truth.names[i]] = static_cast<int>(i);
@@ -40,8 +43,8 @@ std::vector<int> match_names(const std::vector<std::string>& variables, const Na
     match[i] = static_cast<int>(i);
     if (by_position) continue;
     const auto found = index.find(variables[i]);
-    check_data(found != index.end(), "[eval] variable '{}' of {} is not in {}; are they of the same data?", excerpt(variables[i]),
-               options.result, options.truth);
+    check_data(found != index.end(), "[eval] variable '{}' of {} is not in {}; are they of the same data?",
+               excerpt(variables[i]), options.result, options.truth);
     match[i] = found->second;
   }
   return match;
@@ -72,7 +75,8 @@ void eval_boundaries(const EvalOptions& options, const SavedBoundaries& result, 
     expected.push_back(truth.dag.markov_boundary(match[static_cast<std::size_t>(result.targets[t])]));
   }
   const BoundariesScore score = score_boundaries(predicted, expected);
-  check_data(score.targets > 0, "[eval] every target has an empty true boundary in {}; there is nothing to score", options.truth);
+  check_data(score.targets > 0, "[eval] every target has an empty true boundary in {}; there is nothing to score",
+             options.truth);
   print(options, {{"nDCG", score.mean.ndcg},
                   {"AveP", score.mean.average_precision},
                   {"F1", score.mean.f1},
@@ -122,9 +126,12 @@ void run(const EvalOptions& options) {
 
 void add_eval(CLI::App& app) {
   const auto options = std::make_shared<EvalOptions>();
-  CLI::App* command = app.add_subcommand("eval", "compare a result with the truth: nDCG, AveP, F1 of boundaries (in percent); SHD, AUC-ROC, AUC-PR of graphs");
+  CLI::App* command = app.add_subcommand(
+      "eval",
+      "compare a result with the truth: nDCG, AveP, F1 of boundaries (in percent); SHD, AUC-ROC, AUC-PR of graphs");
   command->add_option("RESULT", options->result, "a JSON result, or a graph as adjacency .csv")->required();
-  command->add_option("--truth", options->truth, "dag.csv (A[i][j] = 1 means i -> j), or an .npz with the array `dag`")->required();
+  command->add_option("--truth", options->truth, "dag.csv (A[i][j] = 1 means i -> j), or an .npz with the array `dag`")
+      ->required();
   command->add_flag("--json", options->json, "print one JSON object, shares in [0, 1]");
   command->callback([options] { run(*options); });
 }

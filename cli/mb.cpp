@@ -63,7 +63,8 @@ void run(MbOptions& options) {
   const ThreadLimit limit(options.threads);
   const Dataset data = load(options.data, options.load);
   if (data.dropped_rows > 0) {
-    say(options, fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
+    say(options,
+        fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
   }
   const BoundariesResult result = markov_boundaries(data, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
@@ -76,10 +77,11 @@ void run(MbOptions& options) {
   std::size_t members = 0;
   for (const Boundary& boundary : result.found.boundaries) members += boundary.members.size();
   const auto targets = static_cast<double>(result.found.boundaries.size());
-  say(options, fmt::format("{} of {} rows × {} variables in {:.2f} s; mean size {:.2f}; members and their gains in nats:",
-                           result.found.boundaries.size() == 1 ? std::string("1 boundary")
-                                                               : fmt::format("{} boundaries", result.found.boundaries.size()),
-                           data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
+  say(options,
+      fmt::format("{} of {} rows × {} variables in {:.2f} s; mean size {:.2f}; members and their gains in nats:",
+                  result.found.boundaries.size() == 1 ? std::string("1 boundary")
+                                                      : fmt::format("{} boundaries", result.found.boundaries.size()),
+                  data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
   show(options, result);
   if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
 }
@@ -90,19 +92,35 @@ void add_mb(CLI::App& app) {
   const auto options = std::make_shared<MbOptions>();
   SearchParams& search = options->params.search;
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
-  command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")->required();
-  command->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all")->allow_extra_args(false);
-  command->add_option("--estimator", options->estimator, "of the entropies: gaussian (linear relations)")->capture_default_str();
-  command->add_option("--stop", options->stop, "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")->capture_default_str();
+  command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
+      ->required();
+  command
+      ->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all")
+      ->allow_extra_args(false);
+  command->add_option("--estimator", options->estimator, "of the entropies: gaussian (linear relations)")
+      ->capture_default_str();
+  command
+      ->add_option("--stop", options->stop,
+                   "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")
+      ->capture_default_str();
   command->add_option("--fdr", search.fdr, "calibrated: the share of false members to accept")->capture_default_str();
-  command->add_option("--eps-grow", search.eps_grow, "paper: a gain up to this many nats is a miss")->capture_default_str();
-  command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")->capture_default_str();
-  command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops")->capture_default_str();
-  command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")->capture_default_str();
-  command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")->capture_default_str();
-  command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")->check(CLI::IsMember({"error", "drop"}))->capture_default_str();
+  command->add_option("--eps-grow", search.eps_grow, "paper: a gain up to this many nats is a miss")
+      ->capture_default_str();
+  command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")
+      ->capture_default_str();
+  command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops")
+      ->capture_default_str();
+  command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")
+      ->capture_default_str();
+  command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")
+      ->capture_default_str();
+  command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")
+      ->check(CLI::IsMember({"error", "drop"}))
+      ->capture_default_str();
   command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
-  command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")->check(refuse_negative, "")->capture_default_str();
+  command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")
+      ->check(refuse_negative, "")
+      ->capture_default_str();
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);
   command->callback([options] { run(*options); });

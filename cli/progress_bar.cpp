@@ -61,7 +61,8 @@ void ProgressBar::draw() {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double left = share > 0 ? elapsed * (1.0 - share) / share : 0.0;
   const int filled = static_cast<int>(share * kWidth);
-  fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.0f} s left", stage_, std::string(static_cast<std::size_t>(filled), '#'),
+  fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.0f} s left", stage_,
+             std::string(static_cast<std::size_t>(filled), '#'),
              std::string(static_cast<std::size_t>(kWidth - filled), '.'), done_, total_, left);
   std::fflush(stderr);
 }

@@ -13,8 +13,8 @@
 
 namespace fansite::cli {
 
-/// One line on standard error with stage, share done and time left; nothing when that is no terminal or `quiet`. While it
-/// lives, the first Ctrl-C (or SIGTERM) asks the work to stop and the second ends the program.
+/// One line on standard error with stage, share done and time left; nothing when that is no terminal or `quiet`. While
+/// it lives, the first Ctrl-C (or SIGTERM) asks the work to stop and the second ends the program.
 class ProgressBar final : public Progress {
  public:
   explicit ProgressBar(bool quiet);

@@ -33,11 +33,10 @@ std::string describe(const Simulation& simulation, const SimulateParams& params)
   nlohmann::ordered_json json;
   json["format"] = "fansite.simulation/1";
   json["version"] = FANSITE_VERSION;
-  json["settings"] = {{"graph", name(params.graph)}, {"nodes", params.nodes},
-                      {"degree", params.degree},     {"sem", name(params.sem)},
-                      {"noise", name(params.noise)}, {"rows", params.rows},
-                      {"seed", params.seed},         {"weight_low", params.weight_low},
-                      {"weight_high", params.weight_high}};
+  json["settings"] = {
+      {"graph", name(params.graph)}, {"nodes", params.nodes},           {"degree", params.degree},
+      {"sem", name(params.sem)},     {"noise", name(params.noise)},     {"rows", params.rows},
+      {"seed", params.seed},         {"weight_low", params.weight_low}, {"weight_high", params.weight_high}};
   json["variables"] = simulation.data.names;
   for (const Noise law : simulation.noise) json["noise"].push_back(name(law));
   json["edges"] = nlohmann::ordered_json::array();
@@ -112,13 +111,19 @@ void add_simulate(CLI::App& app) {
   command->add_option("--graph", options->graph, "er (Erdos-Renyi) or sf (scale-free)")->capture_default_str();
   command->add_option("--nodes", params.nodes, "number of variables")->capture_default_str();
   command->add_option("--degree", params.degree, "edges per variable")->capture_default_str();
-  command->add_option("--sem", options->sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")->capture_default_str();
-  command->add_option("--noise", options->noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")->capture_default_str();
+  command->add_option("--sem", options->sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")
+      ->capture_default_str();
+  command->add_option("--noise", options->noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")
+      ->capture_default_str();
   command->add_option("--rows", params.rows, "number of rows")->capture_default_str();
-  command->add_option("--seed", params.seed, "same seed, same data, on every machine")->check(refuse_negative, "")->capture_default_str();
+  command->add_option("--seed", params.seed, "same seed, same data, on every machine")
+      ->check(refuse_negative, "")
+      ->capture_default_str();
   command->add_option("--weight-low", params.weight_low, "smallest size of a linear weight")->capture_default_str();
   command->add_option("--weight-high", params.weight_high, "largest size of a linear weight")->capture_default_str();
-  command->add_option("--format", options->format, "of the data: csv or npy")->check(CLI::IsMember({"csv", "npy"}))->capture_default_str();
+  command->add_option("--format", options->format, "of the data: csv or npy")
+      ->check(CLI::IsMember({"csv", "npy"}))
+      ->capture_default_str();
   command->add_option("--out", options->out, "folder to write to")->required();
   options->add_to(*command);
   command->callback([options] { run(*options); });

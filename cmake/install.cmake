@@ -2,7 +2,15 @@ include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fansite)
 
 install(TARGETS fansite EXPORT fansite-targets)
-install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*_impl.h" EXCLUDE)
+# Headers that say "Private" stay at home.
+install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN "csv_cells.h" EXCLUDE
+  PATTERN "gaussian_kernel.h" EXCLUDE
+  PATTERN "gaussian_process.h" EXCLUDE
+  PATTERN "simulate_equations.h" EXCLUDE
+  PATTERN "text.h" EXCLUDE
+  PATTERN "vectorise.h" EXCLUDE
+  PATTERN "zip.h" EXCLUDE)
 install(EXPORT fansite-targets NAMESPACE fansite:: DESTINATION ${config_dir})
 if(FANSITE_BUILD_CLI)
   install(TARGETS fansite_cli)

@@ -38,7 +38,8 @@ void warn_of_determined(BoundariesResult& result) {
     if (!std::isinf(boundary.conditional_entropy) || std::isinf(boundary.entropy)) continue;
     if (++count > 3) continue;
     std::vector<std::string> members;
-    for (const Member& m : boundary.members) members.push_back(excerpt(result.variables[static_cast<std::size_t>(m.variable)]));
+    for (const Member& m : boundary.members)
+      members.push_back(excerpt(result.variables[static_cast<std::size_t>(m.variable)]));
     examples.push_back(fmt::format("'{}' by {}", excerpt(result.variables[static_cast<std::size_t>(boundary.target)]),
                                    fmt::join(members, ", ")));
   }
@@ -90,7 +91,8 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   result.found = find_boundaries(estimator, params.search, originals, excluded, progress);
 
   std::vector<int> slot_of(static_cast<std::size_t>(data.variables()), -1);
-  for (std::size_t s = 0; s < originals.size(); ++s) slot_of[static_cast<std::size_t>(originals[s])] = static_cast<int>(s);
+  for (std::size_t s = 0; s < originals.size(); ++s)
+    slot_of[static_cast<std::size_t>(originals[s])] = static_cast<int>(s);
   std::vector<Boundary> boundaries;
   for (const int t : targets) {
     const int original = result.copy_of[static_cast<std::size_t>(t)];

@@ -14,8 +14,8 @@
 namespace fansite {
 namespace {
 
-// Tiles of 256 columns: 2 × 256 × 5000 rows × 8 bytes = 20 MB of input against 256² × 5000 multiply-adds, compute-bound,
-// and at d = 1000 still ten tiles to share among threads.
+// Tiles of 256 columns: 2 × 256 × 5000 rows × 8 bytes = 20 MB of input against 256² × 5000 multiply-adds,
+// compute-bound, and at d = 1000 still ten tiles to share among threads.
 constexpr Index kTile = 256;
 
 // We split the work ourselves, in tiles that do not depend on the number of threads; a BLAS that split it again would

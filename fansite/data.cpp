@@ -312,8 +312,9 @@ void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts,
     const bool one = group.size() == 2;
     findings.push_back(
         {Finding::Kind::duplicate, group,
-         fmt::format("[load] {} {} of '{}': the data cannot tell them apart, so they share one boundary; keep one.", list_names(data, group, 1),
-                     one ? "is a copy" : "are copies", excerpt(data.names[static_cast<std::size_t>(group[0])]))});
+         fmt::format("[load] {} {} of '{}': the data cannot tell them apart, so they share one boundary; keep one.",
+                     list_names(data, group, 1), one ? "is a copy" : "are copies",
+                     excerpt(data.names[static_cast<std::size_t>(group[0])]))});
   }
 }
 

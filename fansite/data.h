@@ -34,8 +34,8 @@ std::vector<std::string> default_names(int variables);
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
 struct LoadOptions {
-  bool header = true;         ///< CSV and TSV: the first row holds the names
-  bool drop_missing = false;  ///< leave out rows with a missing cell instead of refusing them
+  bool header = true;                  ///< CSV and TSV: the first row holds the names
+  bool drop_missing = false;           ///< leave out rows with a missing cell instead of refusing them
   const Progress* progress = nullptr;  ///< can stop the wait for standard input or a pipe
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditional entropies H(T|S), in nats, behind one interface. The search asks in frontiers: a block of targets, each with
-// a set that grows and shrinks, answered together so that an estimator can share work among them.
+// Conditional entropies H(T|S), in nats, behind one interface. The search asks in frontiers: a block of targets, each
+// with a set that grows and shrinks, answered together so that an estimator can share work among them.
 #pragma once
 
 #include <memory>
@@ -66,8 +66,8 @@ class EntropyEstimator {
   /// The chance of a gain this large from one variable that adds nothing to a set of `given` others.
   virtual double p_value(double gain, int given) const = 0;
 
-  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different power:
-  /// the chance of evidence this strong from both looks together if the two were independent given either set.
+  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different
+  /// power: the chance of evidence this strong from both looks together if the two were independent given either set.
   virtual std::vector<double> pair_p_values(std::span<const PairQuery> queries) const = 0;
 
   /// Whether the variable can be in a boundary at all; constant columns cannot.

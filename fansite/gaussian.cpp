@@ -19,8 +19,8 @@ namespace {
 using kernel::kBlock;
 constexpr double kDetermined = GaussianEstimator::kDetermined;
 
-// ½ ln(before/after) of two variances of the target; a determined target's variance counts as kDetermined, so gains stay
-// finite: "at least this much".
+// ½ ln(before/after) of two variances of the target; a determined target's variance counts as kDetermined, so gains
+// stay finite: "at least this much".
 double entropy_drop(double before, double after) {
   return 0.5 * std::log(std::max(before, kDetermined) / std::max(after, kDetermined));
 }
@@ -57,8 +57,8 @@ class GrowingSet {
     remember(start);
   }
 
-  // Single precision holds variances to about 1e-7; below 1e-3 their ratios would lose the fourth digit. The caller then
-  // starts again in double precision.
+  // Single precision holds variances to about 1e-7; below 1e-3 their ratios would lose the fourth digit. The caller
+  // then starts again in double precision.
   static constexpr double kTrusted = sizeof(Real) == sizeof(float) ? 1e-3 : 0.0;
   bool trusted() const { return smallest_ >= kTrusted && target_variance_ >= kTrusted; }
 
@@ -150,10 +150,12 @@ class ShrinkingSet {
     for (Index i = 0; i < k; ++i) {
       const int a = members[static_cast<std::size_t>(i)];
       for (Index j = 0; j < i; ++j) {
-        const double sum = correlation(a, members[static_cast<std::size_t>(j)]) - factor_.row(i).head(j).dot(factor_.row(j).head(j));
+        const double sum =
+            correlation(a, members[static_cast<std::size_t>(j)]) - factor_.row(i).head(j).dot(factor_.row(j).head(j));
         factor_(i, j) = sum / factor_(j, j);
       }
-      // A member that the others determine keeps this much variance, so that nothing divides by zero; it is worth nothing.
+      // A member that the others determine keeps this much variance, so that nothing divides by zero; it is worth
+      // nothing.
       factor_(i, i) = std::sqrt(std::max(1.0 - factor_.row(i).head(i).squaredNorm(), kDetermined));
       loadings_(i) = (correlation(a, target) - factor_.row(i).head(i).dot(loadings_.head(i))) / factor_(i, i);
     }
@@ -217,10 +219,11 @@ Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>&
   return look;
 }
 
-// Let A and B be the sets of a and b. From a's side b still varies by σ²_{b|A}, from its own only by σ²_{b|B}, and what a
-// look can see grows with that. If A and B are complete and the partial correlation given everything is μ, the two scores
-// have means μ√f and μ√g and, with or without μ, correlation 1/√(fg), where f = σ²_{b|A}/σ²_{b|B}, g = σ²_{a|B}/σ²_{a|A}. The
-// most powerful combination weighs them by √f − 1/√f and √g − 1/√g; for an edge that is the child's look alone.
+// Let A and B be the sets of a and b. From a's side b still varies by σ²_{b|A}, from its own only by σ²_{b|B}, and what
+// a look can see grows with that. If A and B are complete and the partial correlation given everything is μ, the two
+// scores have means μ√f and μ√g and, with or without μ, correlation 1/√(fg), where f = σ²_{b|A}/σ²_{b|B}, g =
+// σ²_{a|B}/σ²_{a|A}. The most powerful combination weighs them by √f − 1/√f and √g − 1/√g; for an edge that is the
+// child's look alone.
 double pair_score(const Look& from_a, const Look& from_b) {
   const double f = std::max(1.0, from_a.variance_b / from_b.variance_b);
   const double g = std::max(1.0, from_b.variance_a / from_a.variance_a);
@@ -228,8 +231,7 @@ double pair_score(const Look& from_a, const Look& from_b) {
   double weight_b = std::sqrt(g) - 1.0 / std::sqrt(g);
   const double correlation = 1.0 / std::sqrt(f * g);
   if (1.0 - correlation < 1e-6) weight_a = weight_b = 1.0;  // the two looks are the same
-  const double variance =
-      weight_a * weight_a + weight_b * weight_b + 2.0 * correlation * weight_a * weight_b;
+  const double variance = weight_a * weight_a + weight_b * weight_b + 2.0 * correlation * weight_a * weight_b;
   return (weight_a * from_a.z + weight_b * from_b.z) / std::sqrt(variance);
 }
 

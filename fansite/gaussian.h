@@ -27,8 +27,8 @@ class GaussianEstimator final : public EntropyEstimator {
   using EntropyEstimator::conditional_entropy;
   std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const override;
 
-  /// Exact for Gaussian noise: with r the partial correlation, e^{2·gain} − 1 = r²/(1 − r²), and (N − |S| − 2) times that
-  /// has the F(1, N − |S| − 2) law under the null; for large N it is the χ²₁ law of 2N·gain.
+  /// Exact for Gaussian noise: with r the partial correlation, e^{2·gain} − 1 = r²/(1 − r²), and (N − |S| − 2) times
+  /// that has the F(1, N − |S| − 2) law under the null; for large N it is the χ²₁ law of 2N·gain.
   double p_value(double gain, int given) const override;
   /// Both looks combined with the weights of greatest power (docs/method.md, "Two looks at one fact").
   std::vector<double> pair_p_values(std::span<const PairQuery> queries) const override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over independent pieces of work, on oneTBB. Every piece is a function of its index alone and writes only its own
-// slot, so results have the same bits for any number of threads.
+// Loops over independent pieces of work, on oneTBB. Every piece is a function of its index alone and writes only its
+// own slot, so results have the same bits for any number of threads.
 #pragma once
 
 #include <cstddef>

@@ -33,9 +33,9 @@ struct Search {
   double corrected_p_value(double gain, int given) const {
     return best_of(estimator.p_value(gain, given), std::max(candidate_count - 1 - given, 1));
   }
-  // `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more of
-  // the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is judged
-  // by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
+  // `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more
+  // of the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is
+  // judged by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
   bool is_miss(double gain, double streak, int given) const {
     if (params.stop == StopRule::paper) return gain <= params.eps_grow;
     const double share = -std::exp(-2.0 * streak) * std::expm1(-2.0 * gain);
@@ -57,7 +57,8 @@ std::vector<int> without(const std::vector<int>& set, int z) {
   return rest;
 }
 
-// ---- One target: grow and shrink --------------------------------------------------------------------------------------
+// ---- One target: grow and shrink
+// --------------------------------------------------------------------------------------
 
 // Grows every slot of a frontier to the end; the trailing misses are dropped. Returns the steps taken.
 long grow(const Search& search, Frontier& frontier, int slots, const Progress& progress) {
@@ -135,7 +136,8 @@ long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
   return std::accumulate(steps.begin(), steps.end(), 0L);
 }
 
-// ---- All targets: one fact, two looks ---------------------------------------------------------------------------------
+// ---- All targets: one fact, two looks
+// ---------------------------------------------------------------------------------
 
 // Symmetry correction. OR: for i in order, for j in MB_i, append i to the end of MB_j; AND: drop unconfirmed members.
 Sets reconciled(const Search& search, Symmetry rule, const Sets& sets) {
@@ -200,7 +202,8 @@ double decide(const Search& search, Sets& sets) {
   const std::vector<double> p_values = pair_p_values(search, queries);
   std::vector<double> sorted = p_values;
   std::sort(sorted.begin(), sorted.end());
-  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays for.
+  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays
+  // for.
   const double all = hypotheses(search);
   const std::size_t certain = admissible(sorted, all, search.params.fdr);
   const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
@@ -217,8 +220,8 @@ double decide(const Search& search, Sets& sets) {
   return threshold;
 }
 
-// Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find it,
-// and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
+// Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find
+// it, and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
 constexpr int kMoreLooks = 3;
 
 double search_calibrated(const Search& search, Sets& sets, long& steps, Progress& progress) {
@@ -241,7 +244,8 @@ double search_calibrated(const Search& search, Sets& sets, long& steps, Progress
   return threshold;
 }
 
-// ---- What is told of a result -----------------------------------------------------------------------------------------
+// ---- What is told of a result
+// -----------------------------------------------------------------------------------------
 
 Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot) {
   const EntropyEstimator& estimator = search.estimator;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FANSITEMB (Algorithm 1 of the paper): for each target grow a set by the largest drop of conditional entropy, shrink it,
-// and reconcile the boundaries of all targets.
+// FANSITEMB (Algorithm 1 of the paper): for each target grow a set by the largest drop of conditional entropy, shrink
+// it, and reconcile the boundaries of all targets.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ struct SearchParams {
 
 struct Member {
   int variable = -1;
-  double gain = 0;            ///< entropy of the target that it takes away given the members before it; the gains add up
+  double gain = 0;  ///< entropy of the target that it takes away given the members before it; the gains add up
   double standard_error = 0;  ///< of the gain, over rows
   double unique = 0;          ///< entropy that comes back if this member alone is left out
   double p_value = 1;         ///< of the pair, from both variables' searches together
@@ -59,21 +59,22 @@ struct Boundary {
 };
 
 struct Boundaries {
-  std::vector<Boundary> boundaries;               ///< one per target, in the order asked for
-  std::vector<std::pair<int, int>> moral_edges;   ///< pairs {i, j}, i < j, with one in the other's boundary
-  double threshold = 1;                           ///< calibrated: the largest p-value that was admitted
-  long steps = 0;                                 ///< growing and shrinking steps over all targets
+  std::vector<Boundary> boundaries;              ///< one per target, in the order asked for
+  std::vector<std::pair<int, int>> moral_edges;  ///< pairs {i, j}, i < j, with one in the other's boundary
+  double threshold = 1;                          ///< calibrated: the largest p-value that was admitted
+  long steps = 0;                                ///< growing and shrinking steps over all targets
 };
 
-/// `targets` empty: every variable. `excluded` variables join no boundary (copies of other columns, say); as targets they
-/// have an empty one. Targets run in parallel; the result has the same bits for any number of threads.
+/// `targets` empty: every variable. `excluded` variables join no boundary (copies of other columns, say); as targets
+/// they have an empty one. Targets run in parallel; the result has the same bits for any number of threads.
 Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params, std::vector<int> targets,
                            const std::vector<int>& excluded, Progress& progress);
 Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params = {});
 
 /// How many of the smallest p-values to admit, out of so many hypotheses (docs/method.md, "Deciding"):
 ///  1. the expected share of false ones is at most fdr (Benjamini–Hochberg), and
-///  2. k − 2·E[false] = E[true] − E[false] is as large as it gets, to within 1 − 2·fdr: the shortest such list. Many certain
+///  2. k − 2·E[false] = E[true] − E[false] is as large as it gets, to within 1 − 2·fdr: the shortest such list. Many
+///  certain
 ///     members then never pay for some that are surely false, and a lone one must pass fdr/hypotheses.
 /// With no true hypothesis at all nothing is admitted with probability 1 − fdr. `sorted` ascends; the rest are near 1.
 std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr);

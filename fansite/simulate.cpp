@@ -87,8 +87,8 @@ using Edges = std::vector<std::pair<int, int>>;
 
 Edges erdos_renyi(int nodes, double degree, Random& random) {
   Edges edges;
-  // As the paper's generator (gcastle) has it: 2·edges/nodes². Dividing by nodes − 1 would give exactly nodes·degree edges,
-  // and 1 % more of them at d = 100, which costs 0.2 points of F1 in dense graphs.
+  // As the paper's generator (gcastle) has it: 2·edges/nodes². Dividing by nodes − 1 would give exactly nodes·degree
+  // edges, and 1 % more of them at d = 100, which costs 0.2 points of F1 in dense graphs.
   const double probability = std::min(1.0, 2.0 * degree / nodes);
   for (int from = 0; from < nodes; ++from) {
     for (int to = from + 1; to < nodes; ++to) {

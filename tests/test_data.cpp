@@ -281,7 +281,9 @@ TEST(Inspect, ConstantAndDuplicateColumns) {
   EXPECT_EQ(findings[0].message, "[load] column 'x2' is constant: it is left out and belongs to no boundary.");
   EXPECT_EQ(findings[1].kind, Finding::Kind::duplicate);
   EXPECT_THAT(findings[1].columns, ElementsAre(0, 3, 5));
-  EXPECT_EQ(findings[1].message, "[load] 'x4', 'x6' are copies of 'x1': the data cannot tell them apart, so keep one.");
+  EXPECT_EQ(
+      findings[1].message,
+      "[load] 'x4', 'x6' are copies of 'x1': the data cannot tell them apart, so they share one boundary; keep one.");
 }
 
 TEST(Inspect, ZeroAndMinusZeroAreEqual) {

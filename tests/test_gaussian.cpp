@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gaussian entropies: the kernel against plain loops, the search state against determinants, the p-values against their law.
+// Gaussian entropies: the kernel against plain loops, the search state against determinants, the p-values against their
+// law.
 #include "fansite/gaussian.h"
 
 #include <gtest/gtest.h>
@@ -243,7 +244,8 @@ TEST(Gaussian, LossesSurviveExplodingVariances) {
   Matrix values(n, 40);
   for (Index i = 0; i < n; ++i) {
     values(i, 0) = random.normal();
-    for (Index j = 1; j < 30; ++j) values(i, j) = 2.0 * values(i, j - 1) + (j > 1 ? 1.5 * values(i, j - 2) : 0.0) + random.normal();
+    for (Index j = 1; j < 30; ++j)
+      values(i, j) = 2.0 * values(i, j - 1) + (j > 1 ? 1.5 * values(i, j - 2) : 0.0) + random.normal();
     for (Index j = 30; j < 40; ++j) values(i, j) = random.normal();
   }
   const GaussianEstimator estimator(covariance(values));
@@ -324,7 +326,8 @@ TEST(Gaussian, PValuesAreUniformWithoutAnyRelation) {
     Matrix values(30, 4);  // few rows: the exact law, not the limit
     for (Index i = 0; i < values.size(); ++i) values.data()[i] = random.normal();
     const GaussianEstimator estimator(covariance(values));
-    const double gain = estimator.conditional_entropy({0, {1, 2}}).value - estimator.conditional_entropy({0, {1, 2, 3}}).value;
+    const double gain =
+        estimator.conditional_entropy({0, {1, 2}}).value - estimator.conditional_entropy({0, {1, 2, 3}}).value;
     below_tenth += estimator.p_value(gain, 2) < 0.1;
     const PairQuery query{0, 3, {1, 2}, {2}, true};
     pairs_below_tenth += estimator.pair_p_values(std::span(&query, 1)).front() < 0.1;
@@ -335,8 +338,8 @@ TEST(Gaussian, PValuesAreUniformWithoutAnyRelation) {
 }
 
 // x → a → b ← y. Without the edge a → b, {x} and {y} are the boundaries and both looks are uniform, and so is their
-// combination. With it, MB(a) = {x, b, y} and MB(b) = {a, y}: the child's look is the stronger one, and the combination is as
-// strong without knowing which is the child.
+// combination. With it, MB(a) = {x, b, y} and MB(b) = {a, y}: the child's look is the stronger one, and the combination
+// is as strong without knowing which is the child.
 TEST(Gaussian, TwoLooksAreCalibratedAndAsStrongAsTheBetterOne) {
   const auto shares_below = [](double effect, double level, const std::vector<int>& given_a) {
     std::array<double, 3> below{};

@@ -131,10 +131,12 @@ TEST(Search, TheDialGovernsTheShareOfFalseMembers) {
     const Simulation simulation = simulate(weak);
     SearchParams params;
     const GaussianEstimator estimator(covariance(simulation.data.values));
-    for (const auto& [fdr, rate, members] : {std::tuple(0.3, &loose, &members_loose), std::tuple(0.01, &strict, &members_strict)}) {
+    for (const auto& [fdr, rate, members] :
+         {std::tuple(0.3, &loose, &members_loose), std::tuple(0.01, &strict, &members_strict)}) {
       params.fdr = fdr;
       *rate += score(simulation, params).false_discovery_rate / 20;
-      for (const Boundary& b : find_boundaries(estimator, params).boundaries) *members += static_cast<int>(b.members.size());
+      for (const Boundary& b : find_boundaries(estimator, params).boundaries)
+        *members += static_cast<int>(b.members.size());
     }
   }
   EXPECT_GT(members_loose, members_strict);
@@ -180,7 +182,8 @@ TEST(Search, LateComersGoToTheEndAndSaySo) {
   EXPECT_GT(late, 0);
 }
 
-// ---- The paper's rule, step by step -----------------------------------------------------------------------------------
+// ---- The paper's rule, step by step
+// -----------------------------------------------------------------------------------
 
 TEST(Search, PaperThresholds) {
   const GaussianEstimator estimator = collider();
@@ -214,7 +217,8 @@ TEST(Search, PatienceSeesBeyondAMiss) {
   EXPECT_THAT(find_boundaries(estimator, params).boundaries[0].variables(), UnorderedElementsAre(1, 2));
 }
 
-// ---- Deciding ---------------------------------------------------------------------------------------------------------
+// ---- Deciding
+// ---------------------------------------------------------------------------------------------------------
 
 TEST(Admissible, ALoneOneMustPassTheWholeTable) {
   EXPECT_EQ(admissible({}, 100, 0.05), 0u);
@@ -250,7 +254,8 @@ TEST(Admissible, NothingIsAdmittedFromUniformPValues) {
 
 TEST(Admissible, NeverExceedsBenjaminiHochberg) {
   EXPECT_TRUE(rc::check("p_(k) ≤ fdr·k/m at the last admitted", [] {
-    auto p = *rc::gen::container<std::vector<double>>(rc::gen::map(rc::gen::inRange(0, 1000000), [](int i) { return i * 1e-6 * i * 1e-6; }));
+    auto p = *rc::gen::container<std::vector<double>>(
+        rc::gen::map(rc::gen::inRange(0, 1000000), [](int i) { return i * 1e-6 * i * 1e-6; }));
     std::sort(p.begin(), p.end());
     const double hypotheses = static_cast<double>(p.size()) + *rc::gen::inRange(0, 1000);
     const double fdr = *rc::gen::inRange(1, 30) / 100.0;
@@ -260,10 +265,12 @@ TEST(Admissible, NeverExceedsBenjaminiHochberg) {
   }));
 }
 
-// ---- Promises ---------------------------------------------------------------------------------------------------------
+// ---- Promises
+// ---------------------------------------------------------------------------------------------------------
 
 bool same(const Boundaries& a, const Boundaries& b) {
-  if (a.boundaries.size() != b.boundaries.size() || a.moral_edges != b.moral_edges || a.threshold != b.threshold) return false;
+  if (a.boundaries.size() != b.boundaries.size() || a.moral_edges != b.moral_edges || a.threshold != b.threshold)
+    return false;
   for (std::size_t i = 0; i < a.boundaries.size(); ++i) {
     const auto &x = a.boundaries[i].members, &y = b.boundaries[i].members;
     if (x.size() != y.size()) return false;
@@ -294,8 +301,10 @@ TEST(Search, TheOrderOfColumnsDoesNotMatter) {
   const Boundaries moved = find_boundaries(GaussianEstimator(covariance(shuffled)));
   for (int j = 0; j < 30; ++j) {
     std::set<int> expected, actual;
-    for (const int z : plain.boundaries[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])].variables()) expected.insert(z);
-    for (const int z : moved.boundaries[static_cast<std::size_t>(j)].variables()) actual.insert(order[static_cast<std::size_t>(z)]);
+    for (const int z : plain.boundaries[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])].variables())
+      expected.insert(z);
+    for (const int z : moved.boundaries[static_cast<std::size_t>(j)].variables())
+      actual.insert(order[static_cast<std::size_t>(z)]);
     EXPECT_EQ(actual, expected);
   }
 }

@@ -130,7 +130,8 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   list("boundaries", boundaries);
   std::vector<std::string> edges;
   for (const auto& [a, b] : result.found.moral_edges) {
-    edges.push_back(text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
+    edges.push_back(
+        text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
   }
   list("moral_edges", edges);
   field("steps", std::to_string(result.found.steps));

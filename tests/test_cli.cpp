@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program: usage, streams, full disks and Ctrl-C. Bad tables are in test_cli_input.cpp, results in
+// test_cli_results.cpp.
+#include "fansite/data.h"
+#include "fansite/random.h"
+#include "fansite/version.h"
+#include "program.h"
+
+namespace fansite {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// x1 → x2 → x3 → …, linear.
+Dataset chain(Index rows, int columns) {
+  Dataset data{default_names(columns), Matrix(rows, columns)};
+  Random random(Key{7});
+  for (int column = 0; column < columns; ++column) {
+    for (Index row = 0; row < rows; ++row) {
+      const double before = column == 0 ? 0.0 : data.values(row, column - 1);
+      data.values(row, column) = 0.8 * before + random.normal();
+    }
+  }
+  return data;
+}
+
+class CliTest : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    save(chain(200, 5), path("data.csv"));
+  }
+};
+
+// ---- Usage ----------------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, HelpAndVersionAreNoErrors) {
+  EXPECT_EQ(works({"--version"}).out, "fansite " FANSITE_VERSION "\n");
+  for (const std::string command : {"", "simulate", "mb", "eval", "bench"}) {
+    const Outcome help = works(command.empty() ? std::vector<std::string>{"--help"}
+                                               : std::vector<std::string>{command, "--help"});
+    EXPECT_THAT(help.out, HasSubstr("Usage: fansite " + command));
+    EXPECT_EQ(help.err, "");
+  }
+}
+
+TEST_F(CliTest, WrongCommands) {
+  fails(std::vector<std::string>{}, 2, {"subcommand is required", "fansite --help"});
+  fails({"markov"}, 2, {"no command 'markov'", "simulate, mb, eval, bench"});
+  fails({"mb"}, 2, {"DATA is required", "fansite mb --help"});
+  fails({"eval", "data.csv"}, 2, {"--truth is required"});
+  fails({"simulate"}, 2, {"--out is required"});
+  fails({"mb", "data.csv", "--colour", "red"}, 2, {"--colour", "fansite mb --help"});
+  fails({"mb", "data.csv", "other.csv"}, 2, {"other.csv", "fansite mb --help"});
+  fails({"mb", "data.csv", "--fdr"}, 2, {"--fdr"});
+  fails({"mb", "data.csv", "--out"}, 2, {"--out"});
+}
+
+TEST_F(CliTest, OptionValuesOutOfRange) {
+  const struct {
+    const char *option, *value;
+    std::vector<std::string> phrases;
+  } cases[] = {
+      {"--fdr", "0", {"fdr is 0", "between 0 and 1"}},
+      {"--fdr", "1.5", {"fdr is 1.5", "between 0 and 1"}},
+      {"--fdr", "-1", {"fdr is -1", "between 0 and 1"}},
+      {"--fdr", "nan", {"fdr is nan", "between 0 and 1"}},
+      {"--fdr", "five", {"--fdr = five"}},
+      {"--eps-grow", "-0.1", {"eps-grow is -0.1"}},
+      {"--eps-shrink", "-0.1", {"eps-shrink is -0.1"}},
+      {"--patience", "-1", {"patience is -1", "negative"}},
+      {"--max-size", "-1", {"max-size is -1", "0 for no limit"}},
+      {"--threads", "-1", {"-1 threads", "0 for one per core"}},
+      {"--seed", "-1", {"--seed: -1 is negative"}},
+      {"--seed", "x", {"--seed = x"}},
+      {"--stop", "soon", {"'soon'", "calibrated or paper"}},
+      {"--rule", "xor", {"'xor'", "or, and, or none"}},
+      {"--estimator", "tarot", {"'tarot'", "gaussian"}},
+      {"--missing", "guess", {"guess", "error", "drop"}},
+  };
+  for (const auto& [option, value, phrases] : cases) {
+    fails({"mb", "data.csv", "--out", "result.json", option, value}, 2, phrases);
+  }
+}
+
+TEST_F(CliTest, SimulateOptionsOutOfRange) {
+  const struct {
+    std::vector<std::string> options;
+    std::vector<std::string> phrases;
+  } cases[] = {
+      {{"--sem", "magic"}, {"\"magic\"", "linear, gp, mlp, pnl, gene"}},
+      {{"--graph", "tree"}, {"\"tree\"", "er, sf"}},
+      {{"--noise", "pink"}, {"\"pink\"", "gauss, uniform, laplace, gumbel, exponential, mixed"}},
+      {{"--format", "xls"}, {"xls", "csv", "npy"}},
+      {{"--nodes", "0"}, {"0 nodes", "at least 1"}},
+      {{"--rows", "0"}, {"0 rows", "at least 1"}},
+      {{"--degree", "-1"}, {"degree -1"}},
+      {{"--degree", "40"}, {"degree 40", "largest possible is 14.5"}},
+      {{"--seed", "-1"}, {"--seed: -1 is negative"}},
+      {{"--threads", "-1"}, {"-1 threads"}},
+      {{"--sem", "gp", "--rows", "6000"}, {"6000 rows", "limit is 5000"}},
+      {{"--sem", "gp", "--weight-low", "1"}, {"gp equations have no weights"}},
+  };
+  for (const auto& [options, phrases] : cases) {
+    std::vector<std::string> arguments = {"simulate", "--out", "new/deep/folder"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    fails(arguments, 2, phrases);  // and the folders it made are gone
+  }
+}
+
+TEST_F(CliTest, UnknownTargetSuggestsTheNearest) {
+  save({{"TP53", "BRCA1", "age"}, chain(50, 3).values}, path("genes.csv"));
+  fails({"mb", "genes.csv", "--target", "BRAC1", "--out", "r.json"}, 2, {"'BRAC1'", "Did you mean 'BRCA1'?"});
+  fails({"mb", "genes.csv", "--target", "income", "--out", "r.json"}, 2, {"'income'", "'TP53', 'BRCA1', 'age'"});
+}
+
+// ---- Files that are not there or cannot be --------------------------------------------------------------------------
+
+TEST_F(CliTest, InputsThatDoNotExist) {
+  for (const std::string name : {"none.csv", "none.tsv", "none.npy", "none.npz", "no/such/folder.csv"}) {
+    fails({"mb", name, "--out", "r.json"}, 2, {"'" + name + "'", "No such file", "Check the path"});
+  }
+  fails({"mb", "table.xlsx"}, 2, {"'table.xlsx'", ".csv, .tsv, .txt, .npy and .npz"});
+  fs::create_directory(path("folder.csv"));
+  fails({"mb", "folder.csv"}, 2, {"'folder.csv' is a directory"});
+  put("dag.csv", "x1,x2\n0,1\n0,0\n");
+  fails({"eval", "none.json", "--truth", "dag.csv"}, 2, {"'none.json'", "No such file"});
+  fails({"eval", "dag.csv", "--truth", "none.csv"}, 2, {"'none.csv'", "No such file"});
+}
+
+TEST_F(CliTest, UnwritableOutputIsKnownBeforeAnyWork) {
+  fs::create_directory(path("folder"));
+  // The table is not there either: that the output is complained of shows that it comes first.
+  fails({"mb", "none.csv", "--out", "no/such/r.json"}, 2, {"'no/such/r.json'", "No such file", "writable directory"});
+  fails({"mb", "none.csv", "--out", "folder"}, 2, {"'folder' is a directory"});
+  fails({"simulate", "--sem", "gp", "--rows", "5000", "--out", "data.csv"}, 2, {"'data.csv'", "choose another --out"});
+  fs::create_directories(path("taken/data.csv"));
+  fails({"simulate", "--sem", "gp", "--rows", "5000", "--out", "taken"}, 2, {"taken/data.csv' is a directory"});
+}
+
+TEST_F(CliTest, AFailedRunKeepsTheOldResult) {
+  put("r.json", "precious");
+  put("bad.csv", "a,b\n1,x\n");
+  fails({"mb", "bad.csv", "--out", "r.json"}, 3, {"bad.csv line 2"});
+  EXPECT_EQ(content("r.json"), "precious");
+}
+
+TEST_F(CliTest, FullDisk) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  fails({"mb", "data.csv", "--quiet", "--out", "/dev/full"}, 1, {"'/dev/full'", "No space left", "Free some space"});
+  put("dag.csv", "x1,x2\n0,1\n0,0\n");
+  const std::vector<std::vector<std::string>> printing = {{"mb", "data.csv", "--quiet"},
+                                                          {"eval", "dag.csv", "--truth", "dag.csv"},
+                                                          {"eval", "dag.csv", "--truth", "dag.csv", "--json"},
+                                                          {"bench", "--quiet"},
+                                                          {"--version"},
+                                                          {"mb", "--help"}};
+  for (const auto& arguments : printing) {
+    fails(Call{.arguments = arguments, .output_to = "/dev/full"}, 1,
+          {"standard output", "No space left", "write elsewhere"});
+  }
+  // One of three files cannot be written: the table does not come without its truth.
+  fs::create_directory(path("half"));
+  fs::create_symlink("/dev/full", path("half/dag.csv"));
+  fails({"simulate", "--rows", "20", "--out", "half"}, 1, {"half/dag.csv", "No space left"});
+}
+
+// ---- Standard error -------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, QuietSaysNothing) {
+  EXPECT_EQ(works({"mb", "data.csv", "--out", "r.json", "--quiet"}).err, "");
+  EXPECT_EQ(works({"mb", "data.csv", "--quiet"}).err, "");
+  EXPECT_EQ(works({"simulate", "--rows", "20", "--out", "s", "--quiet"}).err, "");
+  EXPECT_EQ(works({"bench", "--quiet"}).err, "");
+  put("gap.csv", "a,b\n,1\n1,2\n2,2\n3,1\n4,9\n5,6\n6,8\n7,7\n8,1\n");
+  EXPECT_EQ(works({"mb", "gap.csv", "--missing", "drop", "--quiet"}).err, "");
+  fails({"mb", "none.csv", "--quiet"}, 2, {"none.csv"});  // but errors it says
+}
+
+TEST_F(CliTest, SaysWhatItDidAndWhere) {
+  const Outcome mb = works({"mb", "data.csv", "--out", "r.json"});
+  EXPECT_EQ(mb.out, "");
+  EXPECT_THAT(mb.err, HasSubstr("5 boundaries of 200 rows"));
+  EXPECT_THAT(mb.err, HasSubstr("written to r.json"));
+  const Outcome simulate = works({"simulate", "--rows", "20", "--nodes", "4", "--out", "s"});
+  EXPECT_EQ(simulate.out, "");
+  EXPECT_THAT(simulate.err, HasSubstr("s/data.csv: 20 rows of 4 variables"));
+}
+
+TEST_F(CliTest, NoProgressBarInAPipe) {
+  // Long enough for a bar to appear on a terminal; works() looks for escape codes and carriage returns.
+  const Outcome outcome = works({"simulate", "--sem", "gp", "--rows", "2000", "--nodes", "20", "--out", "s"});
+  EXPECT_EQ(outcome.lines().size(), 1u);
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("simulating")));
+}
+
+// ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
+
+class InterruptTest : public ProgramTest {
+ protected:
+  /// Runs, sends SIGINT `delay` seconds after the first temporary file is there, and expects a clean end.
+  void is_interrupted(std::vector<std::string> arguments, double delay, bool waits_for_input = false) {
+    using Clock = std::chrono::steady_clock;
+    auto due = Clock::time_point::max();
+    const auto before = entries();
+    const Outcome outcome = run(Call{.arguments = std::move(arguments),
+                                     .keep_input_open = waits_for_input,
+                                     .interrupted = [&] {
+                                       const auto now = Clock::now();
+                                       if (due == Clock::time_point::max() && has_temporary_file()) {
+                                         due = now + std::chrono::microseconds(static_cast<long>(1e6 * delay));
+                                       }
+                                       return now >= due;
+                                     }});
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    EXPECT_EQ(outcome.err, "fansite: interrupted; nothing was written\n");
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_GE(outcome.seconds_after_interrupt, 0);
+    EXPECT_LT(outcome.seconds_after_interrupt, 2.0);  // one, and one for a busy machine
+    EXPECT_EQ(entries(), before);
+  }
+};
+
+TEST_F(InterruptTest, Simulation) {
+  for (const double delay : {0.0, 0.3}) {
+    is_interrupted({"simulate", "--sem", "gp", "--rows", "5000", "--nodes", "60", "--out", "new/folder"}, delay);
+  }
+}
+
+TEST_F(InterruptTest, Search) {
+  Dataset noise{default_names(2500), Matrix(300, 2500)};
+  Random random(Key{3});
+  for (Index i = 0; i < noise.values.size(); ++i) noise.values.data()[i] = random.normal();
+  save(noise, path("noise.npy"));
+  for (const double delay : {0.0, 0.1, 0.6}) {
+    is_interrupted({"mb", "noise.npy", "--stop", "paper", "--patience", "30", "--out", "r.json"}, delay);
+  }
+}
+
+TEST_F(InterruptTest, WaitForStandardInput) { is_interrupted({"mb", "-", "--out", "r.json"}, 0.1, true); }
+
+}  // namespace
+}  // namespace fansite

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program on tables that are broken or odd: what it says, how it ends, and that it leaves nothing behind.
+#include <cmath>
+
+#include "fansite/data.h"
+#include "fansite/io/npy.h"
+#include "fansite/random.h"
+#include "program.h"
+#include "zip_writer.h"
+
+namespace fansite {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+/// Independent normal columns x1, x2, …
+Dataset noise(Index rows, int columns) {
+  Dataset data{default_names(columns), Matrix(rows, columns)};
+  Random random(Key{11});
+  for (Index i = 0; i < data.values.size(); ++i) data.values.data()[i] = random.normal();
+  return data;
+}
+
+class CliInputTest : public ProgramTest {
+ protected:
+  /// `mb` on this text, from a file and from standard input, must fail as bad data.
+  void is_refused(const std::string& text, const std::vector<std::string>& phrases) {
+    put("bad.csv", text);
+    fails({"mb", "bad.csv", "--out", "r.json"}, 3, phrases);
+    fails(Call{.arguments = {"mb", "-"}, .input = text}, 3, phrases);
+  }
+
+  /// `mb` on this table must work; what it says is in said().
+  Json result_of(const Dataset& data, std::vector<std::string> options = {}) {
+    save(data, path("table.csv"));
+    options.insert(options.begin(), {"mb", "table.csv", "--out", "r.json"});
+    said_ = works(options).err;
+    return json("r.json");
+  }
+  const std::string& said() const { return said_; }
+
+ private:
+  std::string said_;
+};
+
+/// Rows 1,2 / 2,3 / … as CSV text under this header, `odd` in the place of line 6.
+std::string rows_under(const std::string& header, const std::string& odd) {
+  std::string text = header + "\n";
+  for (int row = 1; row <= 20; ++row) {
+    text += row == 5 ? odd : std::to_string(row) + "," + std::to_string(row * row % 7);
+    text += "\n";
+  }
+  return text;
+}
+
+// ---- Text -----------------------------------------------------------------------------------------------------------
+
+TEST_F(CliInputTest, NamesTheFileOrStandardInput) {
+  put("bad.csv", rows_under("a,b", "5,x"));
+  fails({"mb", "bad.csv"}, 3, {"bad.csv line 6"});
+  fails(Call{.arguments = {"mb", "-"}, .input = content("bad.csv")}, 3, {"standard input line 6"});
+}
+
+TEST_F(CliInputTest, Empty) {
+  is_refused("", {"is empty", "header of names and rows of numbers"});
+  is_refused("\n\n  \n", {"is empty"});
+}
+
+TEST_F(CliInputTest, HeaderOnly) { is_refused("a,b,c\n", {"has a header but no rows", "rows of numbers"}); }
+
+TEST_F(CliInputTest, TextInANumberColumn) {
+  is_refused(rows_under("age,dose", "5,high"), {"line 6", "column 'dose'", "'high'", "Cells must be numbers"});
+  is_refused("id,a\nr1,1\nr2,2\n", {"line 2", "column 'id'", "row names", "drop it"});
+}
+
+TEST_F(CliInputTest, RaggedRow) {
+  is_refused(rows_under("a,b", "5"), {"line 6", "expected 2", "separator missing?"});
+  is_refused(rows_under("a,b", "5,6,7"), {"line 6", "3 cells, expected 2"});
+}
+
+TEST_F(CliInputTest, DuplicatedNames) {
+  is_refused(rows_under("dose,dose", "5,6"), {"line 1", "columns 1 and 2", "'dose'", "rename one"});
+}
+
+TEST_F(CliInputTest, TooFewRows) { is_refused("a,b\n1,2\n2,1\n3,3\n", {"3 rows", "at least 8"}); }
+
+TEST_F(CliInputTest, Infinities) {
+  is_refused(rows_under("age,dose", "5,inf"), {"infinite", "'dose'", "row 5", "replace or remove"});
+  is_refused(rows_under("age,dose", "-Infinity,1"), {"infinite", "'age'", "row 5"});
+}
+
+TEST_F(CliInputTest, OtherFilesThanText) {
+  is_refused(std::string("\xFF\xFE\x61\x00", 4), {"UTF-16", "Save it as UTF-8"});
+  is_refused(std::string("PK\x03\x04 and so on"), {"compressed", "Unpack it"});
+}
+
+TEST_F(CliInputTest, MissingCells) {
+  is_refused(rows_under("age,dose", "5,"), {"1 missing cell", "'dose'", "row 5", "--missing drop"});
+  is_refused(rows_under("age,dose", "NA,NaN"), {"2 missing cells", "'age', 'dose'"});
+
+  Dataset data = noise(100, 3);
+  data.values.col(1) += data.values.col(0);
+  const Json whole = result_of({data.names, data.values.bottomRows(98)});
+  data.values(0, 2) = data.values(1, 0) = data.values(1, 1) = std::nan("");
+  const Json dropped = result_of(data, {"--missing", "drop"});
+  EXPECT_THAT(said(), HasSubstr("warning: 2 rows with missing cells left out\n"));
+  EXPECT_EQ(dropped.at("rows"), 98);
+  EXPECT_EQ(dropped.at("boundaries"), whole.at("boundaries"));
+
+  data.values.col(2).setConstant(std::nan(""));
+  save(data, path("gaps.csv"));
+  fails({"mb", "gaps.csv", "--missing", "drop", "--out", "r2.json"}, 3, {"every row has a missing cell", "drop"});
+}
+
+// ---- Columns --------------------------------------------------------------------------------------------------------
+
+TEST_F(CliInputTest, ConstantColumn) {
+  Dataset data = noise(50, 3);
+  data.values.col(1).setConstant(0.1);
+  const Json result = result_of(data);
+  EXPECT_THAT(said(), HasSubstr("warning: [load] column 'x2' is constant"));
+  EXPECT_THAT(warnings_of(result), Contains(HasSubstr("column 'x2' is constant")));
+  EXPECT_THAT(members_of(result, "x2"), IsEmpty());
+  EXPECT_TRUE(boundary_of(result, "x2").at("entropy").is_null());
+  EXPECT_EQ(result.at("boundaries").size(), 3u);
+}
+
+TEST_F(CliInputTest, EveryColumnConstant) {
+  const Json result = result_of({default_names(2), Matrix::Ones(20, 2)});
+  EXPECT_THAT(said(), HasSubstr("columns 'x1', 'x2' are constant"));
+  for (const char* target : {"x1", "x2"}) EXPECT_THAT(members_of(result, target), IsEmpty());
+}
+
+TEST_F(CliInputTest, DuplicatedColumns) {
+  Dataset data = noise(200, 4);
+  data.values.col(1) += data.values.col(0);
+  data.values.col(3) = data.values.col(0);
+  data.names = {"a", "b", "c", "copy"};
+  const Json result = result_of(data);
+  EXPECT_THAT(said(), HasSubstr("warning: [load] 'copy' is a copy of 'a'"));
+  EXPECT_EQ(boundary_of(result, "copy").at("copy_of"), "a");
+  EXPECT_FALSE(boundary_of(result, "a").contains("copy_of"));
+  EXPECT_THAT(members_of(result, "a"), ElementsAre("b"));
+  EXPECT_EQ(boundary_of(result, "copy").at("members"), boundary_of(result, "a").at("members"));
+  EXPECT_THAT(members_of(result, "b"), ElementsAre("a"));  // the original, never both
+
+  const Json alone = result_of(data, {"--target", "copy"});
+  EXPECT_EQ(alone.at("boundaries").size(), 1u);
+  EXPECT_EQ(boundary_of(alone, "copy").at("copy_of"), "a");
+  EXPECT_THAT(members_of(alone, "copy"), ElementsAre("b"));
+}
+
+/// Every number of a result can be read back; what would be infinite is null.
+void expect_finite(const Json& value) {
+  if (value.is_number_float()) {
+    EXPECT_TRUE(std::isfinite(value.get<double>())) << value;
+  } else if (value.is_structured()) {
+    for (const Json& inner : value) expect_finite(inner);
+  }
+}
+
+TEST_F(CliInputTest, CollinearColumns) {
+  Dataset data = noise(300, 4);
+  data.values.col(2) = data.values.col(0) + data.values.col(1);
+  const Json result = result_of(data);
+  EXPECT_THAT(said(), HasSubstr("warning: [mb] 3 variables are determined exactly by others (collinear columns)"));
+  EXPECT_THAT(said(), HasSubstr("'x3' by"));
+  EXPECT_THAT(said(), HasSubstr("drop one column"));
+  EXPECT_THAT(members_of(result, "x3"), UnorderedElementsAre("x1", "x2"));
+  EXPECT_TRUE(boundary_of(result, "x3").at("conditional_entropy").is_null());
+  EXPECT_THAT(members_of(result, "x4"), IsEmpty());
+  expect_finite(result);
+  for (const char* stop : {"paper", "calibrated"}) {
+    for (const char* rule : {"and", "none"}) expect_finite(result_of(data, {"--stop", stop, "--rule", rule}));
+  }
+}
+
+TEST_F(CliInputTest, MoreColumnsThanRows) {
+  const Json result = result_of(noise(20, 40));
+  EXPECT_THAT(said(), HasSubstr("warning: [load] more columns (40) than rows (20)"));
+  EXPECT_EQ(result.at("boundaries").size(), 40u);
+  expect_finite(result);
+}
+
+TEST_F(CliInputTest, OneColumn) { EXPECT_THAT(members_of(result_of(noise(20, 1)), "x1"), IsEmpty()); }
+
+TEST_F(CliInputTest, HugeAndTinyNumbers) {
+  Dataset data = noise(100, 3);
+  data.values.col(1) += data.values.col(0);
+  const Json plain = result_of(data);
+  data.values.col(0) *= 1e300;
+  data.values.col(1) *= 1e-300;
+  const Json scaled = result_of(data);
+  expect_finite(scaled);
+  for (const char* target : {"x1", "x2", "x3"}) EXPECT_EQ(members_of(scaled, target), members_of(plain, target));
+}
+
+TEST_F(CliInputTest, HeaderThatLooksLikeData) {
+  const std::string numbers = rows_under("0.5,1.25", "5,4");
+  put("n.csv", numbers);
+  EXPECT_THAT(works({"mb", "n.csv"}).err, HasSubstr("--no-header"));
+  const Json result = works({"mb", "n.csv", "--no-header"}).json();
+  EXPECT_EQ(result.at("variables"), Json({"x1", "x2"}));
+  EXPECT_EQ(result.at("rows"), 21);
+}
+
+TEST_F(CliInputTest, NamesWithLineBreaksAndEscapeCodes) {
+  Dataset data = noise(100, 3);
+  data.values.col(2) = data.values.col(0) + data.values.col(1);  // so that a warning names them
+  data.names = {"two\nlines", "\x1B[2Jclear", "µ, \"quoted\""};
+  const Json result = result_of(data);  // works() holds standard error to plain lines
+  EXPECT_EQ(result.at("variables").get<std::vector<std::string>>(), data.names);
+  EXPECT_THAT(members_of(result, data.names[2]), UnorderedElementsAre(data.names[0], data.names[1]));
+}
+
+// ---- Arrays ---------------------------------------------------------------------------------------------------------
+
+TEST_F(CliInputTest, TruncatedNpy) {
+  const std::string whole = to_npy(noise(30, 3).values);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{9}, std::size_t{60}, std::size_t{128},
+                                 std::size_t{500}, whole.size() - 1}) {
+    put("t.npy", whole.substr(0, size));
+    fails({"mb", "t.npy", "--out", "r.json"}, 3, {"t.npy", size < 6 ? "numpy.save" : "truncated"});
+  }
+}
+
+TEST_F(CliInputTest, TruncatedNpz) {
+  for (const bool deflate : {false, true}) {
+    const std::string whole = ZipWriter().add("data.npy", to_npy(noise(30, 3).values), deflate).finish();
+    put("t.npz", whole);
+    works({"mb", "t.npz"});
+    for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 12) {
+      put("t.npz", whole.substr(0, size));
+      fails({"mb", "t.npz", "--out", "r.json"}, 3, {"t.npz", "truncated", "Copy or save it again"});
+    }
+  }
+}
+
+TEST_F(CliInputTest, ArchivesWithoutATable) {
+  const std::string table = to_npy(noise(30, 3).values);
+  put("two.npz", ZipWriter().add("a.npy", table).add("b.npy", table).finish());
+  fails({"mb", "two.npz", "--out", "r.json"}, 3, {"two.npz", "'a', 'b'", "'data'"});
+  put("none.npz", ZipWriter().add("readme.txt", "hello").finish());
+  fails({"mb", "none.npz", "--out", "r.json"}, 3, {"none.npz", "no arrays"});
+  put("text.npy", npy_file("{'descr': '<U3', 'fortran_order': False, 'shape': (1, 1), }", std::string(12, 'x')));
+  fails({"mb", "text.npy", "--out", "r.json"}, 3, {"text.npy", "text", "float64"});
+}
+
+}  // namespace
+}  // namespace fansite
