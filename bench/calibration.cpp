@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
           setting.noise = noise;
           setting.weight_low = 0.1;  // weak effects too, so that the dial has something to decide
           setting.weight_high = 1.0;
-          setting.seed = static_cast<std::uint64_t>(1000 + seed);
+          setting.seed = 1000u + static_cast<std::uint64_t>(seed);
           add(setting, dial, outcome);
         }
         const MeanAndSpread fdr = mean_and_spread(outcome.fdr);

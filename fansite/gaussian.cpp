@@ -302,7 +302,7 @@ class GaussianFrontier final : public Frontier {
   }
 
   Candidate best_of_slot(Slot& slot) {
-    if (!covariance_.scale(slot.target)) return {};
+    if (covariance_.scale(slot.target) == 0) return {};
     if (std::holds_alternative<std::monostate>(slot.growing)) {
       auto narrow = replay<float>(slot);
       if (narrow.trusted()) {

@@ -32,11 +32,11 @@ using Json = nlohmann::ordered_json;
 struct Call {
   std::vector<std::string> arguments;
   std::string directory = ".";
-  std::string input;                  ///< on standard input
-  bool keep_input_open = false;       ///< after it, as a terminal does
-  std::string output_to;              ///< a path for standard output, instead of Outcome::out
-  std::function<bool()> interrupted;  ///< asked every few milliseconds; the first true sends SIGINT
-  double timeout = 120;               ///< seconds until SIGKILL
+  std::string input = {};                  ///< on standard input
+  bool keep_input_open = false;            ///< after it, as a terminal does
+  std::string output_to = {};              ///< a path for standard output, instead of Outcome::out
+  std::function<bool()> interrupted = {};  ///< asked every few milliseconds; the first true sends SIGINT
+  double timeout = 120;                    ///< seconds until SIGKILL
 };
 
 struct Outcome {

@@ -39,8 +39,8 @@ class CliTest : public ProgramTest {
 TEST_F(CliTest, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(works({"--version"}).out, "fansite " FANSITE_VERSION "\n");
   for (const std::string command : {"", "simulate", "mb", "eval", "bench"}) {
-    const Outcome help = works(command.empty() ? std::vector<std::string>{"--help"}
-                                               : std::vector<std::string>{command, "--help"});
+    const Outcome help =
+        works(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
     EXPECT_THAT(help.out, HasSubstr("Usage: fansite " + command));
     EXPECT_EQ(help.err, "");
   }
@@ -205,15 +205,14 @@ class InterruptTest : public ProgramTest {
     using Clock = std::chrono::steady_clock;
     auto due = Clock::time_point::max();
     const auto before = entries();
-    const Outcome outcome = run(Call{.arguments = std::move(arguments),
-                                     .keep_input_open = waits_for_input,
-                                     .interrupted = [&] {
-                                       const auto now = Clock::now();
-                                       if (due == Clock::time_point::max() && has_temporary_file()) {
-                                         due = now + std::chrono::microseconds(static_cast<long>(1e6 * delay));
-                                       }
-                                       return now >= due;
-                                     }});
+    const Outcome outcome =
+        run(Call{.arguments = std::move(arguments), .keep_input_open = waits_for_input, .interrupted = [&] {
+                   const auto now = Clock::now();
+                   if (due == Clock::time_point::max() && has_temporary_file()) {
+                     due = now + std::chrono::microseconds(static_cast<long>(1e6 * delay));
+                   }
+                   return now >= due;
+                 }});
     EXPECT_EQ(outcome.code, 130) << outcome.err;
     EXPECT_EQ(outcome.err, "fansite: interrupted; nothing was written\n");
     EXPECT_EQ(outcome.out, "");

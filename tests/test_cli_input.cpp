@@ -173,8 +173,9 @@ TEST_F(CliInputTest, CollinearColumns) {
   EXPECT_THAT(said(), HasSubstr("drop one column"));
   EXPECT_THAT(members_of(result, "x3"), UnorderedElementsAre("x1", "x2"));
   EXPECT_TRUE(boundary_of(result, "x3").at("conditional_entropy").is_null());
-  EXPECT_THAT(members_of(result, "x4"), IsEmpty());
   expect_finite(result);
+  // At 0.05 one table in twenty has a false member; at 0.001 one in a thousand.
+  EXPECT_THAT(members_of(result_of(data, {"--fdr", "0.001"}), "x4"), IsEmpty());
   for (const char* stop : {"paper", "calibrated"}) {
     for (const char* rule : {"and", "none"}) expect_finite(result_of(data, {"--stop", stop, "--rule", rule}));
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/report/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "fansite/error.h"
+#include "fansite/io/text.h"
 #include "fansite/version.h"
 
 namespace fansite {
@@ -91,14 +93,14 @@ std::map<std::string, int> index_of_names(const std::vector<std::string>& names,
   std::map<std::string, int> index;
   for (std::size_t i = 0; i < names.size(); ++i) {
     check_data(index.emplace(names[i], static_cast<int>(i)).second, "[read] {}: variable '{}' is listed twice", where,
-               names[i]);
+               excerpt(names[i]));
   }
   return index;
 }
 
 int find(const std::map<std::string, int>& index, const std::string& name, const std::string& where) {
   const auto found = index.find(name);
-  check_data(found != index.end(), "[read] {}: '{}' is not among its variables", where, name);
+  check_data(found != index.end(), "[read] {}: '{}' is not among its variables", where, excerpt(name));
   return found->second;
 }
 
@@ -157,10 +159,15 @@ SavedBoundaries parse_boundaries(std::string_view json, const std::string& where
     result.variables = root.at("variables").get<std::vector<std::string>>();
     const auto index = index_of_names(result.variables, where);
     for (const Json& boundary : root.at("boundaries")) {
-      result.targets.push_back(find(index, boundary.at("target").get<std::string>(), where));
+      const auto target = boundary.at("target").get<std::string>();
+      result.targets.push_back(find(index, target, where));
       std::vector<int> members;
       for (const Json& member : boundary.at("members")) {
-        members.push_back(find(index, member.at("name").get<std::string>(), where));
+        const int found = find(index, member.at("name").get<std::string>(), where);
+        check_data(std::find(members.begin(), members.end(), found) == members.end(),
+                   "[read] {}: the boundary of '{}' names '{}' twice", where, excerpt(target),
+                   excerpt(result.variables[static_cast<std::size_t>(found)]));
+        members.push_back(found);
       }
       result.members.push_back(std::move(members));
     }
