@@ -55,6 +55,7 @@ void run(MbOptions& options) {
   params.estimator = parse_estimator(options.estimator);
   params.search.stop = parse_stop_rule(options.stop);
   params.search.rule = parse_symmetry(options.rule);
+  validate(params.search);
   options.load.drop_missing = options.missing == "drop";
 
   ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file

@@ -61,7 +61,12 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   result.params = params;
 
   std::vector<int> targets;
-  for (const std::string& target : params.targets) targets.push_back(data.index_of(target));
+  validate(params.search);
+  for (const std::string& target : params.targets) {
+    const int t = data.index_of(target);
+    check(std::find(targets.begin(), targets.end(), t) == targets.end(), "[mb] target '{}' is asked for twice", target);
+    targets.push_back(t);
+  }
   if (targets.empty()) {
     for (int t = 0; t < data.variables(); ++t) targets.push_back(t);
   }

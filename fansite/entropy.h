@@ -43,9 +43,14 @@ struct PairQuery {
 class Frontier {
  public:
   virtual ~Frontier() = default;
-  /// For each slot asked for, the candidate z outside S with the largest H(T|S) − H(T|S∪z); ties to the lowest index.
-  virtual std::vector<Candidate> best(std::span<const int> slots) = 0;
+  /// For each slot asked for, the candidate z outside S with the largest H(T|S) − H(T|S∪z), into the same place of
+  /// `best`.
+  virtual void find_best(std::span<const int> slots, std::span<Candidate> best) = 0;
   virtual void add(int slot, int variable) = 0;
+  /// Takes the newest `count` members out again.
+  virtual void drop_last(int slot, int count) = 0;
+  /// For each member of the slot's S, in order of admission, what it adds to those before it.
+  virtual std::vector<Candidate> gains(int slot) = 0;
   /// For each member of the slot's S, in order of admission, H(T|S∖z) − H(T|S).
   virtual std::vector<Candidate> losses(int slot) = 0;
   virtual void remove(int slot, int variable) = 0;

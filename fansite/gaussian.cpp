@@ -51,7 +51,7 @@ class GrowingSet {
       const Real explained = covariance_[at] * covariance_[at];
       if (explained > start.best) {
         start.best = explained;
-        start.block = j / kBlock;
+        start.column = j;
       }
     }
     remember(start);
@@ -59,11 +59,14 @@ class GrowingSet {
 
   // Single precision holds variances to about 1e-7; below 1e-3 their ratios would lose the fourth digit. The caller
   // then starts again in double precision.
+  static constexpr Index kFirstCapacity = 24;  // the default patience and some members, without moving
   static constexpr double kTrusted = sizeof(Real) == sizeof(float) ? 1e-3 : 0.0;
   bool trusted() const { return smallest_ >= kTrusted && target_variance_ >= kTrusted; }
 
   int best() const { return best_; }
   double best_gain() const { return entropy_drop(target_variance_, target_variance_ - explained_); }
+  /// Share of the target's variance that the best candidate explains: the square of its partial correlation.
+  double best_share() const { return std::min(explained_ / target_variance_, 1.0); }
 
   void add(int z) {
     const auto at = static_cast<std::size_t>(z);
@@ -71,7 +74,7 @@ class GrowingSet {
     const Real sd = std::sqrt(variance_[at]);
     reserve_row();
     loadings_.resize(static_cast<std::size_t>(size_));
-    const Real* own = factor_.data() + (z / kBlock) * capacity_ * kBlock + z % kBlock;
+    const Real* own = factor_.get() + (z / kBlock) * capacity_ * kBlock + z % kBlock;
     for (Index i = 0; i < size_; ++i) loadings_[static_cast<std::size_t>(i)] = own[i * kBlock];
     const double* correlations = correlation_->col(z).data();
     for (Index j = 0; j < columns_; ++j) row_[static_cast<std::size_t>(j)] = static_cast<Real>(correlations[j]);
@@ -80,7 +83,7 @@ class GrowingSet {
     sweep.blocks = blocks_;
     sweep.capacity = capacity_;
     sweep.size = size_;
-    sweep.factor = factor_.data();
+    sweep.factor = factor_.get();
     sweep.variance = variance_.data();
     sweep.covariance = covariance_.data();
     sweep.correlation = row_.data();
@@ -97,10 +100,10 @@ class GrowingSet {
  private:
   void reserve_row() {
     if (size_ < capacity_) return;
-    const Index wider = std::max<Index>(8, 2 * capacity_);
-    std::vector<Real> factor(static_cast<std::size_t>(blocks_ * wider * kBlock));
+    const Index wider = std::max(kFirstCapacity, 2 * capacity_);
+    auto factor = std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(blocks_ * wider * kBlock));
     for (Index b = 0; b < blocks_; ++b) {
-      std::copy_n(factor_.data() + b * capacity_ * kBlock, size_ * kBlock, factor.data() + b * wider * kBlock);
+      std::copy_n(factor_.get() + b * capacity_ * kBlock, size_ * kBlock, factor.get() + b * wider * kBlock);
     }
     factor_ = std::move(factor);
     capacity_ = wider;
@@ -109,28 +112,16 @@ class GrowingSet {
   void remember(const kernel::SweepResult& sweep) {
     smallest_ = std::min(smallest_, sweep.smallest_variance);
     explained_ = sweep.best;
-    best_ = -1;
-    if (sweep.block < 0 || target_variance_ <= kDetermined) return;
-    // The kernel names the block; the same two operations on the same numbers find the column again, bit for bit.
-    const Real wanted = static_cast<Real>(sweep.best);
-    for (Index j = sweep.block * kBlock; j < (sweep.block + 1) * kBlock; ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      const Real square = covariance_[at] * covariance_[at];
-      if (square / variance_[at] == wanted) {
-        best_ = static_cast<int>(j);
-        return;
-      }
-    }
-    assert(false);
+    best_ = target_variance_ > kDetermined ? static_cast<int>(sweep.column) : -1;
   }
 
   const Matrix* correlation_;  // a pointer, so that sets can be assigned
   Index columns_, blocks_;
   Index capacity_ = 0, size_ = 0;
-  std::vector<Real> factor_;      // [block][capacity][64]
-  std::vector<Real> variance_;    // σ²_{j|S}
-  std::vector<Real> covariance_;  // σ_{jT|S}
-  std::vector<Real> row_;         // correlations of the newest member
+  std::unique_ptr<Real[]> factor_;  // [block][capacity][64], rows beyond size_ not written yet
+  std::vector<Real> variance_;      // σ²_{j|S}
+  std::vector<Real> covariance_;    // σ_{jT|S}
+  std::vector<Real> row_;           // correlations of the newest member
   std::vector<Real> loadings_;
   double target_variance_ = 1.0;
   double smallest_ = 1.0;   // smallest candidate variance seen
@@ -163,6 +154,13 @@ class ShrinkingSet {
 
   double target_variance() const { return 1.0 - loadings_.squaredNorm(); }
   const Vector& loadings() const { return loadings_; }
+  /// The same for another variable in the target's place; `members` as given to the constructor.
+  Vector loadings_of(const Matrix& correlation, int variable, const std::vector<int>& members) const {
+    Vector result(factor_.rows());
+    for (Index i = 0; i < result.size(); ++i) result(i) = correlation(members[static_cast<std::size_t>(i)], variable);
+    factor_.triangularView<Eigen::Lower>().solveInPlace(result);
+    return result;
+  }
 
   /// The target's variance given all members but one, for each: σ² + β_m²/(R⁻¹)_mm.
   Vector target_variance_without_each() const {
@@ -206,12 +204,12 @@ struct Look {
 };
 
 Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>& given) {
-  const ShrinkingSet of_a(covariance.correlation, a, given);
-  const ShrinkingSet of_b(covariance.correlation, b, given);
+  const ShrinkingSet set(covariance.correlation, a, given);
+  const Vector loadings_b = set.loadings_of(covariance.correlation, b, given);
   Look look;
-  look.variance_a = std::max(of_a.target_variance(), kDetermined);
-  look.variance_b = std::max(of_b.target_variance(), kDetermined);
-  const double partial = covariance.correlation(a, b) - of_a.loadings().dot(of_b.loadings());
+  look.variance_a = std::max(set.target_variance(), kDetermined);
+  look.variance_b = std::max(1.0 - loadings_b.squaredNorm(), kDetermined);
+  const double partial = covariance.correlation(a, b) - set.loadings().dot(loadings_b);
   constexpr double kLargest = 1.0 - 1e-12;
   const double r = std::clamp(partial / std::sqrt(look.variance_a * look.variance_b), -kLargest, kLargest);
   const auto freedom = static_cast<double>(covariance.rows - 3 - static_cast<Index>(given.size()));
@@ -242,11 +240,8 @@ class GaussianFrontier final : public Frontier {
     for (std::size_t s = 0; s < targets.size(); ++s) slots_[s].target = targets[s];
   }
 
-  std::vector<Candidate> best(std::span<const int> slots) override {
-    std::vector<Candidate> result;
-    result.reserve(slots.size());
-    for (const int s : slots) result.push_back(best_of_slot(slots_[static_cast<std::size_t>(s)]));
-    return result;
+  void find_best(std::span<const int> slots, std::span<Candidate> best) override {
+    for (std::size_t i = 0; i < slots.size(); ++i) best[i] = best_of_slot(slots_[static_cast<std::size_t>(slots[i])]);
   }
 
   void add(int s, int variable) override {
@@ -259,6 +254,29 @@ class GaussianFrontier final : public Frontier {
       narrow->add(variable);
       if (!narrow->trusted()) slot.growing = replay<double>(slot);
     }
+  }
+
+  void drop_last(int s, int count) override {
+    Slot& slot = slots_[static_cast<std::size_t>(s)];
+    if (count == 0) return;
+    slot.members.resize(slot.members.size() - static_cast<std::size_t>(count));
+    slot.shrinking.reset();
+    slot.growing = std::monostate{};
+  }
+
+  std::vector<Candidate> gains(int s) override {
+    Slot& slot = slots_[static_cast<std::size_t>(s)];
+    const Vector& loadings = shrinking(slot).loadings();
+    std::vector<Candidate> result;
+    double before = 1.0;
+    for (std::size_t m = 0; m < slot.members.size(); ++m) {
+      const double loading = loadings(static_cast<Index>(m));
+      const double after = before - loading * loading;
+      const double gain = entropy_drop(before, after);
+      result.push_back({slot.members[m], gain, gain_standard_error(gain, covariance_.rows)});
+      before = after;
+    }
+    return result;
   }
 
   std::vector<Candidate> losses(int s) override {
@@ -313,8 +331,7 @@ class GaussianFrontier final : public Frontier {
     }
     const auto describe = [&](const auto& set) -> Candidate {
       if (set.best() < 0) return {};
-      const double gain = set.best_gain();
-      return {set.best(), gain, gain_standard_error(gain, covariance_.rows)};
+      return {set.best(), set.best_gain(), std::sqrt(set.best_share() / static_cast<double>(covariance_.rows))};
     };
     if (const auto* narrow = std::get_if<GrowingSet<float>>(&slot.growing)) return describe(*narrow);
     return describe(std::get<GrowingSet<double>>(slot.growing));

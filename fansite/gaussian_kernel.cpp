@@ -25,12 +25,13 @@ SweepResult sweep_all(const Sweep<Real>& s) {
   const V determined = hn::Set(d, s.determined);
   const V infinity = hn::Set(d, std::numeric_limits<Real>::infinity());
 
+  const V first_lanes = hn::Iota(d, Real{0});
   V smallest = infinity;
-  SweepResult result;
+  V best = hn::Zero(d);      // per lane: the largest explained variance …
+  V best_column = infinity;  // … and the first column that has it
   for (std::ptrdiff_t block = 0; block < s.blocks; ++block) {
     Real* HWY_RESTRICT rows = s.factor + block * s.capacity * kBlock;
     Real* HWY_RESTRICT row_out = rows + s.size * kBlock;
-    V best = hn::Zero(d);
     const auto finish = [&](std::ptrdiff_t offset, V sum) HWY_ATTR {
       const std::ptrdiff_t j = block * kBlock + offset;
       const V l = hn::Mul(sum, inverse_sd);
@@ -41,7 +42,10 @@ SweepResult sweep_all(const Sweep<Real>& s) {
       variance = hn::IfThenElse(hn::Lt(variance, determined), infinity, variance);
       hn::StoreU(variance, d, s.variance + j);
       hn::StoreU(covariance, d, s.covariance + j);
-      best = hn::Max(best, hn::Div(hn::Mul(covariance, covariance), variance));
+      const V explained = hn::Div(hn::Mul(covariance, covariance), variance);
+      const V column = hn::Add(first_lanes, hn::Set(d, static_cast<Real>(j)));
+      best_column = hn::IfThenElse(hn::Gt(explained, best), column, best_column);
+      best = hn::Max(best, explained);
     };
     for (std::ptrdiff_t offset = 0; offset < kBlock; offset += 4 * lanes) {
       // Four sums in flight hide the 4-cycle latency of an FMA.
@@ -63,11 +67,13 @@ SweepResult sweep_all(const Sweep<Real>& s) {
       finish(offset + 2 * lanes, sum2);
       finish(offset + 3 * lanes, sum3);
     }
-    const double block_best = static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, best)));
-    if (block_best > result.best) {
-      result.best = block_best;
-      result.block = block;
-    }
+  }
+  SweepResult result;
+  const V winner = hn::MaxOfLanes(d, best);
+  result.best = static_cast<double>(hn::GetLane(winner));
+  if (result.best > 0) {
+    const V columns = hn::IfThenElse(hn::Eq(best, winner), best_column, infinity);
+    result.column = static_cast<std::ptrdiff_t>(hn::GetLane(hn::MinOfLanes(d, columns)));
   }
   result.smallest_variance = static_cast<double>(hn::GetLane(hn::MinOfLanes(d, smallest)));
   return result;
@@ -104,7 +110,7 @@ SweepResult condition_reference(const Sweep<double>& s) {
     const double explained = s.covariance[j] * s.covariance[j] / s.variance[j];
     if (explained > result.best) {
       result.best = explained;
-      result.block = j / kBlock;
+      result.column = j;
     }
   }
   return result;

@@ -7,8 +7,9 @@
 
 namespace fansite::kernel {
 
-/// Candidates are stored in blocks of this many columns, the Cholesky rows of one block contiguous: [block][row][64].
-/// A step then streams through memory, and a block (≤ 512 bytes a row) stays in registers while its rows are summed.
+/// Candidates, fewer than 2²⁴ (their indices are held in single precision), are stored in blocks of this many columns,
+/// the Cholesky rows of one block contiguous: [block][row][64]. A step then streams through memory, and a block (≤ 512
+/// bytes a row) stays in registers while its rows are summed.
 inline constexpr std::ptrdiff_t kBlock = 64;
 
 /// All candidates of one target, given the current set of `size` members; everything in units of unit-variance columns.
@@ -29,7 +30,7 @@ struct Sweep {
 
 struct SweepResult {
   double best = 0;               ///< largest σ²_{jT|S}/σ²_{j|S}: the variance of T that one candidate explains
-  std::ptrdiff_t block = -1;     ///< where it is; −1 when nothing explains anything
+  std::ptrdiff_t column = -1;    ///< the first that explains so much; −1 when none explains anything
   double smallest_variance = 0;  ///< of the remaining candidates
 };
 

@@ -67,10 +67,11 @@ long grow(const Search& search, Frontier& frontier, int slots, const Progress& p
   std::vector<int> misses(active.size(), 0);
   std::vector<double> streaks(active.size(), 0.0);
   long steps = 0;
+  std::vector<Candidate> best(active.size());
   while (!active.empty()) {
     throw_if_interrupted(progress);
-    const std::vector<Candidate> best = frontier.best(active);
-    std::vector<int> still_active;
+    frontier.find_best(active, best);
+    std::size_t kept = 0;
     for (std::size_t a = 0; a < active.size(); ++a) {
       const int slot = active[a];
       int& in_a_row = misses[static_cast<std::size_t>(slot)];
@@ -83,22 +84,19 @@ long grow(const Search& search, Frontier& frontier, int slots, const Progress& p
       streak = miss ? streak + best[a].gain : 0.0;
       frontier.add(slot, best[a].variable);
       ++steps;
-      still_active.push_back(slot);
+      active[kept++] = slot;
     }
-    active = std::move(still_active);
+    active.resize(kept);
   }
-  for (int slot = 0; slot < slots; ++slot) {
-    for (int& miss = misses[static_cast<std::size_t>(slot)]; miss > 0; --miss) {
-      frontier.remove(slot, frontier.members(slot).back());
-    }
-  }
+  for (int slot = 0; slot < slots; ++slot) frontier.drop_last(slot, misses[static_cast<std::size_t>(slot)]);
   return steps;
 }
 
 // Removes the weakest member while it is useless.
-long shrink(const Search& search, Frontier& frontier, int slot) {
+long shrink(const Search& search, Frontier& frontier, int slot, const Progress& progress) {
   long steps = 0;
   while (!frontier.members(slot).empty()) {
+    throw_if_interrupted(progress);
     const std::vector<Candidate> losses = frontier.losses(slot);
     const auto least = std::min_element(losses.begin(), losses.end(),
                                         [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
@@ -128,7 +126,7 @@ long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
     long& count = steps[static_cast<std::size_t>(begin)];
     count = grow(search, *frontier, size, progress);
     for (int i = 0; i < size; ++i) {
-      count += shrink(search, *frontier, i);
+      count += shrink(search, *frontier, i, progress);
       sets[slot_at(i)] = frontier->members(i);
     }
     progress.advance(size);
@@ -253,25 +251,25 @@ Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::
   Boundary result;
   result.target = search.targets[slot];
   const auto frontier = estimator.open(std::span(&result.target, 1), search.candidates);
-  for (const int z : set) {
-    frontier->add(0, z);
-    const Candidate last = frontier->losses(0).back();
+  for (const int z : set) frontier->add(0, z);
+  const std::vector<Candidate> gains = frontier->gains(0);
+  const std::vector<Candidate> losses = frontier->losses(0);
+  for (std::size_t k = 0; k < set.size(); ++k) {
     Member member;
-    member.variable = z;
-    member.gain = last.gain;
-    member.standard_error = last.standard_error;
-    member.by_symmetry = !contains(own[slot], z);
-    const PairQuery query = pair_query(search, sets, {result.target, z}, search.params.rule != Symmetry::none);
+    member.variable = set[k];
+    member.gain = gains[k].gain;
+    member.standard_error = gains[k].standard_error;
+    member.unique = losses[k].gain;
+    member.by_symmetry = !contains(own[slot], set[k]);
+    const PairQuery query = pair_query(search, sets, {result.target, set[k]}, search.params.rule != Symmetry::none);
     member.p_value = estimator.pair_p_values(std::span(&query, 1)).front();
     result.members.push_back(member);
   }
-  const auto losses = set.empty() ? std::vector<Candidate>{} : frontier->losses(0);
-  for (std::size_t k = 0; k < set.size(); ++k) result.members[k].unique = losses[k].gain;
   result.entropy = estimator.conditional_entropy({result.target, {}}).value;
   result.conditional_entropy = estimator.conditional_entropy({result.target, set}).value;
 
   const int only = 0;
-  result.runner_up = frontier->best(std::span(&only, 1)).front();
+  frontier->find_best(std::span(&only, 1), std::span(&result.runner_up, 1));
   if (result.runner_up.variable >= 0) {
     result.runner_up_p_value = search.corrected_p_value(result.runner_up.gain, static_cast<int>(set.size()));
   }
@@ -292,14 +290,6 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
     smallest = std::min(smallest, members[rank - 1].first * tests / static_cast<double>(rank));
     members[rank - 1].second->q_value = smallest;
   }
-}
-
-void check_params(const SearchParams& params) {
-  check(params.fdr > 0 && params.fdr < 1, "[search] fdr is {}; it must lie between 0 and 1, e.g. 0.05", params.fdr);
-  check(params.eps_grow >= 0, "[search] eps-grow is {}; it cannot be negative", params.eps_grow);
-  check(params.eps_shrink >= 0, "[search] eps-shrink is {}; it cannot be negative", params.eps_shrink);
-  check(params.patience >= 0, "[search] patience is {}; it cannot be negative", params.patience);
-  check(params.max_size >= 0, "[search] max-size is {}; use 0 for no limit", params.max_size);
 }
 
 // Targets that can have a boundary: the others keep an empty one.
@@ -327,6 +317,14 @@ Search prepare(const EntropyEstimator& estimator, const SearchParams& params, co
 
 }  // namespace
 
+void validate(const SearchParams& params) {
+  check(params.fdr > 0 && params.fdr < 1, "[search] fdr is {}; it must lie between 0 and 1, e.g. 0.05", params.fdr);
+  check(params.eps_grow >= 0, "[search] eps-grow is {}; it cannot be negative", params.eps_grow);
+  check(params.eps_shrink >= 0, "[search] eps-shrink is {}; it cannot be negative", params.eps_shrink);
+  check(params.patience >= 0, "[search] patience is {}; it cannot be negative", params.patience);
+  check(params.max_size >= 0, "[search] max-size is {}; use 0 for no limit", params.max_size);
+}
+
 std::vector<int> Boundary::variables() const {
   std::vector<int> result;
   for (const Member& member : members) result.push_back(member.variable);
@@ -335,7 +333,7 @@ std::vector<int> Boundary::variables() const {
 
 Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params, std::vector<int> targets,
                            const std::vector<int>& excluded, Progress& progress) {
-  check_params(params);
+  validate(params);
   if (targets.empty()) {
     targets.resize(static_cast<std::size_t>(estimator.variables()));
     std::iota(targets.begin(), targets.end(), 0);

@@ -37,6 +37,9 @@ struct SearchParams {
   Symmetry rule = Symmetry::or_;
 };
 
+/// Throws a UsageError that names the first value out of range.
+void validate(const SearchParams& params);
+
 struct Member {
   int variable = -1;
   double gain = 0;  ///< entropy of the target that it takes away given the members before it; the gains add up

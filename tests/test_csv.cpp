@@ -165,7 +165,7 @@ TEST(Csv, DoesNotAllocateForRaggedGiants) {
   std::string text = "x0";
   for (int i = 1; i < 100000; ++i) text += ",x" + std::to_string(i);
   for (int i = 0; i < 1000000; ++i) text += "\n1";
-  EXPECT_THAT(error_of(text), HasSubstr("line 2: 1 cells, expected 100000"));
+  EXPECT_THAT(error_of(text), HasSubstr("line 2: 1 cell, expected 100000"));
 }
 
 TEST(Csv, ReportsTheEarliestErrorForAnyChunkAndThreadCount) {

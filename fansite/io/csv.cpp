@@ -232,7 +232,7 @@ std::string fix_for_text(const Table& table, std::string_view text, Index column
                                 place, bad_column + 1));
   }
   if (found != table.columns()) {
-    throw DataError(fmt::format("{}: {} cells, expected {}. {}", place, found, table.columns(),
+    throw DataError(fmt::format("{}: {} cell{}, expected {}. {}", place, found, found == 1 ? "" : "s", table.columns(),
                                 found < table.columns()
                                     ? "Is a cell or a separator missing?"
                                     : "Does the row begin with a row name, end in a separator or use decimal commas?"));
