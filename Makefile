@@ -1,6 +1,6 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench lint format fuzz asan tsan clean
+.PHONY: help setup configure build demo test bench lint format fuzz asan tsan clean
 
 PRESET := release
 BUILD := build/$(PRESET)
@@ -11,22 +11,26 @@ help:      ## list these commands
 setup:     ## install missing packages (Debian, as root or with sudo)
 	@tools/setup.sh
 
-build: setup ## the program at build/release/fansite
+configure: setup
 	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET)
-	@cmake --build --preset $(PRESET)
+
+build: configure ## the program at build/release/fansite
+	@cmake --build --preset $(PRESET) --target fansite_cli
 
 demo: build ## simulate a network, find every Markov boundary, compare with the truth
 	@tools/demo.sh $(BUILD)/fansite
 
-test: build ## every test
+test: configure ## every test
+	@cmake --build --preset $(PRESET)
 	@ctest --preset $(PRESET)
 
-bench: build ## the benchmarks of bench/, each figure beside its target
+bench: configure ## the benchmarks of bench/, each figure beside its target
+	@cmake --build --preset $(PRESET) --target benchmarks
 	@tools/bench.sh $(BUILD)/bench
 
 lint:      ## formatting and clang-tidy, no warnings allowed
 	@tools/setup.sh lint
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory configure
 	@tools/lint.sh $(BUILD)
 
 format:    ## rewrite the sources with clang-format

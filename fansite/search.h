@@ -74,11 +74,12 @@ Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams
                            const std::vector<int>& excluded, Progress& progress);
 Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params = {});
 
-/// How many of the smallest p-values to admit, out of so many hypotheses (docs/method.md, "Deciding"):
-///  1. the expected share of false ones is at most fdr (Benjamini–Hochberg), and
-///  2. k − 2·E[false] = E[true] − E[false] is as large as it gets, to within 1 − 2·fdr: the shortest such list. Many
-///  certain
-///     members then never pay for some that are surely false, and a lone one must pass fdr/hypotheses.
+/// How many of the smallest p-values to admit, out of so many hypotheses; about hypotheses·p₍ₖ₎ of the first k are
+/// false (docs/method.md, "Deciding"):
+///  1. at most the share fdr of them (Benjamini–Hochberg), and
+///  2. k − E[false]/(4·fdr) is as large as it gets, to within ¾, the shortest such list. Many certain members then
+///  never pay
+///     for some that are almost surely false, and a lone one must pass fdr/hypotheses.
 /// With no true hypothesis at all nothing is admitted with probability 1 − fdr. `sorted` ascends; the rest are near 1.
 std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr);
 

@@ -8,6 +8,7 @@
 #include "fansite/error.h"
 #include "fansite/parallel.h"
 #include "fansite/random.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
@@ -79,12 +80,7 @@ TEST(Covariance, SameBitsForAnyNumberOfThreads) {
 TEST(Covariance, OneRowIsTooFew) { EXPECT_THROW(covariance(Matrix::Zero(1, 2)), DataError); }
 
 TEST(Covariance, CanBeInterrupted) {
-  class Impatient final : public Progress {
-   public:
-    void begin(std::string_view, long) override {}
-    void advance(long) override {}
-    bool interrupted() const override { return true; }
-  } progress;
+  Impatient progress;
   EXPECT_THROW(covariance(random_table(20, 5, 5), progress), Interrupted);
 }
 

@@ -14,18 +14,10 @@
 #include "fansite/random.h"
 #include "fansite/simulate.h"
 #include "properties.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
-
-Simulation linear(int nodes, double degree, Index rows, std::uint64_t seed) {
-  SimulateParams params;
-  params.nodes = nodes;
-  params.degree = degree;
-  params.rows = rows;
-  params.seed = seed;
-  return simulate(params);
-}
 
 // ½ (1 + ln 2π + ln det Σ_{TS}/det Σ_S), straight from the formula.
 double entropy_by_determinants(const Covariance& c, int target, std::vector<int> given) {
@@ -119,7 +111,7 @@ TEST(GaussianKernel, FloatEqualsTheReference) { expect_equal_to_reference<float>
 // ---- Entropies ------------------------------------------------------------------------------------------------------
 
 TEST(Gaussian, EntropyEqualsTheDeterminants) {
-  const Simulation simulation = linear(12, 2, 400, 1);
+  const Simulation simulation = simulate_linear(12, 2, 400, 1);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   Random random(Key{1});
   for (int i = 0; i < 100; ++i) {
@@ -140,7 +132,7 @@ TEST(Gaussian, EntropyOfOneColumnIsThatOfItsVariance) {
 }
 
 TEST(Gaussian, ConditioningNeverRaisesEntropyAndTheChainRuleHolds) {
-  const Simulation simulation = linear(8, 2, 100, 2);
+  const Simulation simulation = simulate_linear(8, 2, 100, 2);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   const auto h = [&](int t, const std::vector<int>& s) { return estimator.conditional_entropy({t, s}).value; };
   EXPECT_TRUE(rc::check("H(T|S) ≥ H(T|S,z), H(a)+H(b|a) = H(b)+H(a|b)", [&] {
@@ -189,7 +181,7 @@ TEST(Gaussian, StandardErrorsMatchTheSpreadOverSamples) {
 TEST(Gaussian, EveryStepOfGrowingIsTheBestByDeterminants) {
   for (const double degree : {1.0, 4.0}) {  // 4: variances explode, single precision does not do
     const int d = 25;
-    const Simulation simulation = linear(d, degree, 500, 3);
+    const Simulation simulation = simulate_linear(d, degree, 500, 3);
     const GaussianEstimator estimator(covariance(simulation.data.values));
     for (int target = 0; target < d; target += 4) {
       const auto frontier = estimator.open(std::span(&target, 1), all_candidates(d));
@@ -213,7 +205,7 @@ TEST(Gaussian, EveryStepOfGrowingIsTheBestByDeterminants) {
 
 TEST(Gaussian, LossesEqualTheDeterminantsThroughRemovals) {
   const int d = 20;
-  const Simulation simulation = linear(d, 3, 500, 4);
+  const Simulation simulation = simulate_linear(d, 3, 500, 4);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   const int target = 5;
   const auto frontier = estimator.open(std::span(&target, 1), all_candidates(d));

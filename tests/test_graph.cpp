@@ -14,6 +14,7 @@
 #include "fansite/random.h"
 #include "fansite/simulate.h"
 #include "properties.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
@@ -22,16 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Edges = std::vector<std::pair<int, int>>;
-
-template <class ErrorType>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ErrorType& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 Dag any_dag(int nodes) {
   const double degree = 0.5 * (nodes - 1) * *rc::gen::inRange(0, 11) / 10;
@@ -336,6 +327,8 @@ struct SharedSet {
   const char* path;
   int nodes, edges;  // as data/README.md says; for the .npz sets it gives the expected number, this is the true one
 };
+
+void PrintTo(const SharedSet& set, std::ostream* out) { *out << set.path; }
 
 class SharedGraph : public testing::TestWithParam<SharedSet> {};
 

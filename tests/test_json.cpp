@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fansite/error.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
@@ -24,16 +25,6 @@ Dataset chain(const std::vector<std::string>& names) {
     data.values.row(i) << a, b, b + random.normal();
   }
   return data;
-}
-
-template <class Call>
-std::string data_error(Call&& call) {
-  try {
-    call();
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
@@ -81,20 +72,20 @@ TEST(Json, InfinitiesAreNull) {
 }
 
 TEST(Json, ForeignAndDamagedFilesGetOneSentence) {
-  EXPECT_THAT(data_error([] { result_format("", "r.json"); }), HasSubstr("r.json is not a JSON result"));
-  EXPECT_THAT(data_error([] { result_format("{\"format\": \"fansite.bound", "r.json"); }),
+  EXPECT_THAT(message_of<DataError>([] { result_format("", "r.json"); }), HasSubstr("r.json is not a JSON result"));
+  EXPECT_THAT(message_of<DataError>([] { result_format("{\"format\": \"fansite.bound", "r.json"); }),
               HasSubstr("written completely"));
-  EXPECT_THAT(data_error([] { result_format("[1,2]", "r.json"); }), HasSubstr("r.json"));
-  EXPECT_THAT(data_error([] { result_format("{\"a\": 1}", "r.json"); }), HasSubstr("lacks a field"));
-  EXPECT_THAT(data_error([] { parse_boundaries("{\"format\": \"fansite.graph/1\"}", "r.json"); }),
+  EXPECT_THAT(message_of<DataError>([] { result_format("[1,2]", "r.json"); }), HasSubstr("r.json"));
+  EXPECT_THAT(message_of<DataError>([] { result_format("{\"a\": 1}", "r.json"); }), HasSubstr("lacks a field"));
+  EXPECT_THAT(message_of<DataError>([] { parse_boundaries("{\"format\": \"fansite.graph/1\"}", "r.json"); }),
               HasSubstr("expected fansite.boundaries/1"));
-  EXPECT_THAT(data_error([] {
+  EXPECT_THAT(message_of<DataError>([] {
                 parse_boundaries(
                     R"({"format":"fansite.boundaries/1","variables":["a"],"boundaries":[{"target":"b","members":[]}]})",
                     "r.json");
               }),
               HasSubstr("'b' is not among its variables"));
-  EXPECT_THAT(data_error([] {
+  EXPECT_THAT(message_of<DataError>([] {
                 parse_boundaries(R"({"format":"fansite.boundaries/1","variables":["a","a"],"boundaries":[]})",
                                  "r.json");
               }),

@@ -15,6 +15,7 @@
 #include "fansite/io/npy.h"
 #include "fansite/io/text.h"
 #include "properties.h"
+#include "support.h"
 #include "zip_writer.h"
 
 namespace fansite {
@@ -24,22 +25,12 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 std::string npy_error(const std::string& bytes) {
-  return error_of([&] { parse_npy(bytes, "a.npy"); });
+  return message_of<DataError>([&] { parse_npy(bytes, "a.npy"); });
 }
 
 std::string npz_error(const std::string& bytes, const std::string& name) {
-  return error_of([&] { NpzFile(bytes, "a.npz").read(name); });
+  return message_of<DataError>([&] { NpzFile(bytes, "a.npz").read(name); });
 }
 
 std::string dict(const std::string& type, const std::string& shape, bool fortran = false) {
@@ -214,9 +205,9 @@ TEST(Npz, ChoosesTheTable) {
   EXPECT_EQ(chosen(ZipWriter().add("dag.npy", table).add("X.npy", table).finish()), "X");
   EXPECT_EQ(chosen(ZipWriter().add("y.npy", line).add("names.npy", words).add("genes.npy", table, true).finish()),
             "genes");
-  EXPECT_THAT(error_of([&] { chosen(ZipWriter().add("a.npy", table).add("b.npy", table).finish()); }),
+  EXPECT_THAT(message_of<DataError>([&] { chosen(ZipWriter().add("a.npy", table).add("b.npy", table).finish()); }),
               AllOf(HasSubstr("holds 'a', 'b'"), HasSubstr("2 are 2-D"), HasSubstr("Save the table as 'data'")));
-  EXPECT_THAT(error_of([&] { chosen(ZipWriter().finish()); }), HasSubstr("holds no arrays"));
+  EXPECT_THAT(message_of<DataError>([&] { chosen(ZipWriter().finish()); }), HasSubstr("holds no arrays"));
 }
 
 TEST(Npz, ExplainsWhatItCannotRead) {
@@ -259,7 +250,7 @@ TEST(NpzProperty, MutatedBytesParseOrThrowDataError) {
     const int mutations = *rc::gen::inRange(1, 6);
     for (int i = 0; i < mutations; ++i)
       bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
-    const std::string message = error_of([&] {
+    const std::string message = message_of<DataError>([&] {
       if (bytes.starts_with("PK")) {
         const NpzFile file(bytes, "a.npz");
         for (const std::string& name : file.names()) file.read(name);

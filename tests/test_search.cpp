@@ -14,6 +14,7 @@
 #include "fansite/parallel.h"
 #include "fansite/simulate.h"
 #include "properties.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
@@ -22,15 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
-Simulation linear(int nodes, double degree, Index rows, std::uint64_t seed) {
-  SimulateParams params;
-  params.nodes = nodes;
-  params.degree = degree;
-  params.rows = rows;
-  params.seed = seed;
-  return simulate(params);
-}
 
 BoundariesScore score(const Simulation& simulation, const SearchParams& params) {
   const GaussianEstimator estimator(covariance(simulation.data.values));
@@ -75,7 +67,7 @@ TEST(Search, FindsParentsChildrenAndSpouses) {
 }
 
 TEST(Search, GainsAddUpToTheInformationOfTheBoundary) {
-  const Simulation simulation = linear(25, 2, 800, 3);
+  const Simulation simulation = simulate_linear(25, 2, 800, 3);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   for (const Boundary& boundary : find_boundaries(estimator).boundaries) {
     double sum = 0;
@@ -93,7 +85,7 @@ TEST(Search, GainsAddUpToTheInformationOfTheBoundary) {
 
 TEST(Search, BothRulesRecoverSparseGraphs) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const Simulation simulation = linear(50, 1, 3000, seed);
+    const Simulation simulation = simulate_linear(50, 1, 3000, seed);
     EXPECT_GT(score(simulation, with(StopRule::calibrated)).mean.f1, 0.99);
     EXPECT_GT(score(simulation, with(StopRule::paper)).mean.f1, 0.97);
   }
@@ -101,7 +93,7 @@ TEST(Search, BothRulesRecoverSparseGraphs) {
 
 // In a dense graph single best steps stall; the others' finds must bring the stalled targets back.
 TEST(Search, DenseGraphsAreNotLeftStalled) {
-  const Simulation simulation = linear(60, 5, 3000, 1);
+  const Simulation simulation = simulate_linear(60, 5, 3000, 1);
   EXPECT_GT(score(simulation, with(StopRule::calibrated)).mean.recall, 0.93);
   EXPECT_GT(score(simulation, with(StopRule::calibrated, Symmetry::or_)).mean.recall,
             score(simulation, with(StopRule::calibrated, Symmetry::none)).mean.recall);
@@ -111,7 +103,7 @@ TEST(Search, PureNoiseGivesEmptyBoundaries) {
   int not_empty = 0;
   constexpr int kTables = 200;
   for (std::uint64_t seed = 0; seed < kTables; ++seed) {
-    const Simulation simulation = linear(15, 0, 200, seed);
+    const Simulation simulation = simulate_linear(15, 0, 200, seed);
     const GaussianEstimator estimator(covariance(simulation.data.values));
     not_empty += !find_boundaries(estimator).moral_edges.empty();
   }
@@ -145,7 +137,7 @@ TEST(Search, TheDialGovernsTheShareOfFalseMembers) {
 }
 
 TEST(Search, SymmetryRules) {
-  const Simulation simulation = linear(40, 3, 300, 7);
+  const Simulation simulation = simulate_linear(40, 3, 300, 7);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
     const auto pairs_of = [&](Symmetry rule) {
@@ -168,7 +160,7 @@ TEST(Search, SymmetryRules) {
 }
 
 TEST(Search, LateComersGoToTheEndAndSaySo) {
-  const Simulation simulation = linear(40, 3, 300, 7);
+  const Simulation simulation = simulate_linear(40, 3, 300, 7);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   int late = 0;
   for (const Boundary& boundary : find_boundaries(estimator, with(StopRule::paper)).boundaries) {
@@ -282,7 +274,7 @@ bool same(const Boundaries& a, const Boundaries& b) {
 }
 
 TEST(Search, SameBitsForAnyNumberOfThreads) {
-  const Simulation simulation = linear(150, 2, 400, 5);
+  const Simulation simulation = simulate_linear(150, 2, 400, 5);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
     const ThreadLimit one(1);
@@ -293,7 +285,7 @@ TEST(Search, SameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Search, TheOrderOfColumnsDoesNotMatter) {
-  const Simulation simulation = linear(30, 2, 500, 6);
+  const Simulation simulation = simulate_linear(30, 2, 500, 6);
   const auto order = Random(Key{9}).permutation(30);
   Matrix shuffled(500, 30);
   for (int j = 0; j < 30; ++j) shuffled.col(j) = simulation.data.values.col(order[static_cast<std::size_t>(j)]);
@@ -310,7 +302,7 @@ TEST(Search, TheOrderOfColumnsDoesNotMatter) {
 }
 
 TEST(Search, TheUnitsOfColumnsDoNotMatter) {
-  const Simulation simulation = linear(20, 2, 500, 8);
+  const Simulation simulation = simulate_linear(20, 2, 500, 8);
   Matrix scaled = simulation.data.values;
   for (Index j = 0; j < 20; ++j) scaled.col(j) = scaled.col(j) * (j % 2 == 0 ? 1024.0 : -0.25);  // powers of two: exact
   const Boundaries plain = find_boundaries(GaussianEstimator(covariance(simulation.data.values)));
@@ -358,17 +350,12 @@ TEST(Search, BadParametersAreNamed) {
 }
 
 TEST(Search, StopsWhenAsked) {
-  class Impatient final : public Progress {
-   public:
-    void begin(std::string_view, long) override {}
-    void advance(long) override {}
-    bool interrupted() const override { return true; }
-  } progress;
+  Impatient progress;
   EXPECT_THROW(find_boundaries(collider(), {}, {}, {}, progress), Interrupted);
 }
 
 TEST(Search, MoreColumnsThanRowsEndsAndStaysQuiet) {
-  const Simulation simulation = linear(120, 0, 30, 2);
+  const Simulation simulation = simulate_linear(120, 0, 30, 2);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   EXPECT_LE(find_boundaries(estimator).moral_edges.size(), 2u);
   EXPECT_NO_THROW(find_boundaries(estimator, with(StopRule::paper)));

@@ -18,21 +18,12 @@
 #include "fansite/parallel.h"
 #include "fansite/special.h"
 #include "properties.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
 
 using testing::HasSubstr;
-
-template <class ErrorType>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ErrorType& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 SimulateParams params(Sem sem, int nodes, double degree, Index rows, std::uint64_t seed = 42) {
   SimulateParams result;
