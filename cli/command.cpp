@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 
 #include "fansite/error.h"
@@ -35,8 +37,11 @@ void flush_standard_output() {
                             std::strerror(errno)));
 }
 
-std::string refuse_negative(const std::string& text) {
-  return text.starts_with('-') ? fmt::format("{} is negative; use a number from 0 on", text) : "";
+std::string refuse_bad_seed(const std::string& text) {
+  if (text.starts_with('-')) return fmt::format("{} is negative; use a number from 0 on", text);
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc::result_out_of_range ? fmt::format("{} is too large; use a number below 2^64", text) : "";
 }
 
 void say(const CommonOptions& options, const std::string& line) {

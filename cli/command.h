@@ -40,8 +40,8 @@ class Output {
 /// Hands over what was printed; an IoError if the system refuses it (a full disk).
 void flush_standard_output();
 
-/// For numbers that CLI11 would else wrap around: a complaint about a sign, or "".
-std::string refuse_negative(const std::string& text);
+/// For seeds that CLI11 would else wrap around or cut: a complaint, or "".
+std::string refuse_bad_seed(const std::string& text);
 
 /// Words for people, on standard error; silent with --quiet.
 void say(const CommonOptions& options, const std::string& line);

@@ -120,7 +120,7 @@ void add_mb(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
   command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")
-      ->check(refuse_negative, "")
+      ->check(refuse_bad_seed, "")
       ->capture_default_str();
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);

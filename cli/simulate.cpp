@@ -117,7 +117,7 @@ void add_simulate(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--rows", params.rows, "number of rows")->capture_default_str();
   command->add_option("--seed", params.seed, "same seed, same data, on every machine")
-      ->check(refuse_negative, "")
+      ->check(refuse_bad_seed, "")
       ->capture_default_str();
   command->add_option("--weight-low", params.weight_low, "smallest size of a linear weight")->capture_default_str();
   command->add_option("--weight-high", params.weight_high, "largest size of a linear weight")->capture_default_str();

@@ -34,14 +34,24 @@ std::vector<int> find_copies(const std::vector<Finding>& findings, int variables
 void warn_of_determined(BoundariesResult& result) {
   std::vector<std::string> examples;
   int count = 0;
+  int saturated = 0;
   for (const Boundary& boundary : result.found.boundaries) {
     if (!std::isinf(boundary.conditional_entropy) || std::isinf(boundary.entropy)) continue;
+    if (static_cast<Index>(boundary.members.size()) + 2 >= result.rows) {  // any columns would do
+      ++saturated;
+      continue;
+    }
     if (++count > 3) continue;
     std::vector<std::string> members;
     for (const Member& m : boundary.members)
       members.push_back(excerpt(result.variables[static_cast<std::size_t>(m.variable)]));
     examples.push_back(fmt::format("'{}' by {}", excerpt(result.variables[static_cast<std::size_t>(boundary.target)]),
                                    fmt::join(members, ", ")));
+  }
+  if (saturated > 0) {
+    result.warnings.push_back(fmt::format(
+        "[mb] {} {} as large as {} rows allow and say nothing; use --stop calibrated or a smaller --max-size",
+        saturated, saturated == 1 ? "boundary is" : "boundaries are", result.rows));
   }
   if (count == 0) return;
   result.warnings.push_back(

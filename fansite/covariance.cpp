@@ -46,12 +46,17 @@ void standardise_column(const MatrixView& values, Index column, Covariance& resu
     z.setZero();
     return;
   }
-  const double mean = x.mean();
-  z = x.array() - mean;
+  // Sums of values beyond 2^±500 leave the range of double; a power of two brings them back without rounding.
+  int exponent = 0;
+  std::frexp(x.cwiseAbs().maxCoeff(), &exponent);
+  if (std::abs(exponent) < 500) exponent = 0;
+  z = x.unaryExpr([exponent](double value) { return std::ldexp(value, -exponent); });
+  const double mean = z.mean();
+  z.array() -= mean;
   z.array() -= z.mean();  // what rounding of the mean left over
   const double length = z.stableNorm();
-  result.mean(column) = mean;
-  result.scale(column) = length / std::sqrt(n - 1.0);
+  result.mean(column) = std::ldexp(mean, exponent);
+  result.scale(column) = std::ldexp(length / std::sqrt(n - 1.0), exponent);
   if (length > 0) z /= length;
 }
 

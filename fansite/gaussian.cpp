@@ -200,8 +200,18 @@ class ShrinkingSet {
 // What one set says about a pair of variables outside it, in units of unit-variance columns.
 struct Look {
   double variance_a = 1, variance_b = 1;  // given the set
-  double z = 0;                           // partial correlation as a standard normal score (Fisher)
+  double z = 0;                           // partial correlation as a standard normal score
 };
+
+// The score with the same p-value as a partial correlation with so many degrees of freedom, exact for Gaussian noise.
+// With few rows Fisher's approximation is not good enough: 8 rows and 100 columns of noise gave false pairs in every
+// second table.
+double normal_score(double r, double freedom) {
+  if (freedom < 1) return 0.0;
+  const double p = f1_tail(freedom * r * r / (1.0 - r * r), freedom);
+  const double score = p > 1e-290 ? -normal_quantile(0.5 * p) : std::atanh(std::abs(r)) * std::sqrt(freedom);
+  return r < 0 ? -score : score;
+}
 
 Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>& given) {
   const ShrinkingSet set(covariance.correlation, a, given);
@@ -212,8 +222,7 @@ Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>&
   const double partial = covariance.correlation(a, b) - set.loadings().dot(loadings_b);
   constexpr double kLargest = 1.0 - 1e-12;
   const double r = std::clamp(partial / std::sqrt(look.variance_a * look.variance_b), -kLargest, kLargest);
-  const auto freedom = static_cast<double>(covariance.rows - 3 - static_cast<Index>(given.size()));
-  look.z = freedom > 0 ? std::atanh(r) * std::sqrt(freedom) : 0.0;
+  look.z = normal_score(r, static_cast<double>(covariance.rows - 2 - static_cast<Index>(given.size())));
   return look;
 }
 

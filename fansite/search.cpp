@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -222,7 +223,8 @@ double decide(const Search& search, Sets& sets) {
 // it, and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
 constexpr int kMoreLooks = 3;
 
-double search_calibrated(const Search& search, Sets& sets, long& steps, Progress& progress) {
+// `own` receives what each search found by itself.
+double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress) {
   for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
     Sets told = reconciled(search, Symmetry::or_, sets);
     std::vector<int> changed;
@@ -233,6 +235,7 @@ double search_calibrated(const Search& search, Sets& sets, long& steps, Progress
     sets = std::move(told);
     steps += grow_and_shrink(search, changed, sets, progress);
   }
+  own = sets;
   // Without the members that go, the others' evidence changes; so decide until nothing does.
   double threshold = 0;
   for (Sets before; before != sets;) {
@@ -276,19 +279,26 @@ Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::
   return result;
 }
 
-// Benjamini–Hochberg: the smallest false discovery rate at which a member would still be in, over all that are.
+// Benjamini–Hochberg: the smallest false discovery rate at which a member would still be in, over all that are. Both
+// ends of a pair are one fact, unless each search stands alone.
 void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
-  std::vector<std::pair<double, Member*>> members;
+  const bool directed = search.params.rule == Symmetry::none;
+  std::map<Pair, std::vector<Member*>> facts;
   for (Boundary& boundary : boundaries) {
-    for (Member& member : boundary.members) members.emplace_back(member.p_value, &member);
+    for (Member& member : boundary.members) {
+      const Pair key(boundary.target, member.variable);
+      facts[directed ? key : Pair(std::minmax(key.first, key.second))].push_back(&member);
+    }
   }
-  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  // Both ends of a pair are in the list, so the rank counts each fact twice, as do twice the hypotheses.
-  const double tests = hypotheses(search) * (search.params.rule == Symmetry::none ? 1.0 : 2.0);
+  std::vector<const std::vector<Member*>*> sorted;
+  for (const auto& [pair, ends] : facts) sorted.push_back(&ends);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto* a, const auto* b) { return a->front()->p_value < b->front()->p_value; });
   double smallest = 1.0;
-  for (std::size_t rank = members.size(); rank > 0; --rank) {
-    smallest = std::min(smallest, members[rank - 1].first * tests / static_cast<double>(rank));
-    members[rank - 1].second->q_value = smallest;
+  for (std::size_t rank = sorted.size(); rank > 0; --rank) {
+    const std::vector<Member*>& ends = *sorted[rank - 1];
+    smallest = std::min(smallest, ends.front()->p_value * hypotheses(search) / static_cast<double>(rank));
+    for (Member* member : ends) member->q_value = smallest;
   }
 }
 
@@ -347,7 +357,7 @@ Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams
   result.steps = grow_and_shrink(search, all, sets, progress);
   Sets own = sets;
   if (params.stop == StopRule::calibrated) {
-    result.threshold = search_calibrated(search, sets, result.steps, progress);
+    result.threshold = search_calibrated(search, sets, own, result.steps, progress);
   } else {
     sets = reconciled(search, params.rule, sets);
   }
