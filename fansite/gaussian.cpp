@@ -38,17 +38,16 @@ class GrowingSet {
       : correlation_(&covariance.correlation),
         columns_(covariance.variables()),
         blocks_((columns_ + kBlock - 1) / kBlock),
-        variance_(static_cast<std::size_t>(blocks_ * kBlock), std::numeric_limits<Real>::infinity()),
-        covariance_(static_cast<std::size_t>(blocks_ * kBlock), 0),
-        row_(static_cast<std::size_t>(blocks_ * kBlock), 0) {
+        storage_(static_cast<std::size_t>(3 * blocks_ * kBlock), 0) {
+    std::fill_n(variance(), blocks_ * kBlock, std::numeric_limits<Real>::infinity());
     kernel::SweepResult start;
     start.smallest_variance = 1.0;
     for (Index j = 0; j < columns_; ++j) {
       const auto at = static_cast<std::size_t>(j);
       if (j == target || !candidates[at] || covariance.scale(j) == 0) continue;
-      variance_[at] = 1;
-      covariance_[at] = static_cast<Real>(covariance.correlation(j, target));
-      const Real explained = covariance_[at] * covariance_[at];
+      variance()[at] = 1;
+      this->covariance()[at] = static_cast<Real>(covariance.correlation(j, target));
+      const Real explained = this->covariance()[at] * this->covariance()[at];
       if (explained > start.best) {
         start.best = explained;
         start.column = j;
@@ -70,29 +69,29 @@ class GrowingSet {
 
   void add(int z) {
     const auto at = static_cast<std::size_t>(z);
-    if (!std::isfinite(variance_[at])) return;  // determined by the set: conditioning on it changes nothing
-    const Real sd = std::sqrt(variance_[at]);
+    if (!std::isfinite(variance()[at])) return;  // determined by the set: conditioning on it changes nothing
+    const Real sd = std::sqrt(variance()[at]);
     reserve_row();
     loadings_.resize(static_cast<std::size_t>(size_));
     const Real* own = factor_.get() + (z / kBlock) * capacity_ * kBlock + z % kBlock;
     for (Index i = 0; i < size_; ++i) loadings_[static_cast<std::size_t>(i)] = own[i * kBlock];
     const double* correlations = correlation_->col(z).data();
-    for (Index j = 0; j < columns_; ++j) row_[static_cast<std::size_t>(j)] = static_cast<Real>(correlations[j]);
+    for (Index j = 0; j < columns_; ++j) row()[j] = static_cast<Real>(correlations[j]);
 
     kernel::Sweep<Real> sweep;
     sweep.blocks = blocks_;
     sweep.capacity = capacity_;
     sweep.size = size_;
     sweep.factor = factor_.get();
-    sweep.variance = variance_.data();
-    sweep.covariance = covariance_.data();
-    sweep.correlation = row_.data();
+    sweep.variance = variance();
+    sweep.covariance = covariance();
+    sweep.correlation = row();
     sweep.loadings = loadings_.data();
     sweep.inverse_sd = 1 / sd;
-    sweep.target_loading = covariance_[at] / sd;
+    sweep.target_loading = covariance()[at] / sd;
     sweep.determined = static_cast<Real>(kDetermined);
     target_variance_ -= static_cast<double>(sweep.target_loading) * static_cast<double>(sweep.target_loading);
-    variance_[at] = std::numeric_limits<Real>::infinity();  // no longer a candidate
+    variance()[at] = std::numeric_limits<Real>::infinity();  // no longer a candidate
     remember(kernel::condition(sweep));
     ++size_;
   }
@@ -115,13 +114,15 @@ class GrowingSet {
     best_ = target_variance_ > kDetermined ? static_cast<int>(sweep.column) : -1;
   }
 
+  Real* variance() { return storage_.data(); }                       // σ²_{j|S}
+  Real* covariance() { return storage_.data() + blocks_ * kBlock; }  // σ_{jT|S}
+  Real* row() { return storage_.data() + 2 * blocks_ * kBlock; }     // correlations of the newest member
+
   const Matrix* correlation_;  // a pointer, so that sets can be assigned
   Index columns_, blocks_;
   Index capacity_ = 0, size_ = 0;
+  std::vector<Real> storage_;       // variance, covariance and row, in one piece
   std::unique_ptr<Real[]> factor_;  // [block][capacity][64], rows beyond size_ not written yet
-  std::vector<Real> variance_;      // σ²_{j|S}
-  std::vector<Real> covariance_;    // σ_{jT|S}
-  std::vector<Real> row_;           // correlations of the newest member
   std::vector<Real> loadings_;
   double target_variance_ = 1.0;
   double smallest_ = 1.0;   // smallest candidate variance seen
@@ -203,13 +204,12 @@ struct Look {
   double z = 0;                           // partial correlation as a standard normal score
 };
 
-// The score with the same p-value as a partial correlation with so many degrees of freedom, exact for Gaussian noise.
-// With few rows Fisher's approximation is not good enough: 8 rows and 100 columns of noise gave false pairs in every
-// second table.
+// The normal score with the p-value of a partial correlation with ν degrees of freedom (Wallace 1959): within 0.02 for
+// 6 degrees, 0.001 for 50, and never too small a p-value in the tail. Fisher's z is not good enough with few rows: 10
+// of them and 100 columns of noise gave false pairs in 43 % of tables.
 double normal_score(double r, double freedom) {
   if (freedom < 1) return 0.0;
-  const double p = f1_tail(freedom * r * r / (1.0 - r * r), freedom);
-  const double score = p > 1e-290 ? -normal_quantile(0.5 * p) : std::atanh(std::abs(r)) * std::sqrt(freedom);
+  const double score = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * std::sqrt(-freedom * std::log1p(-r * r));
   return r < 0 ? -score : score;
 }
 

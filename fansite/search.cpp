@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <set>
 
@@ -248,34 +247,41 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, long& step
 // ---- What is told of a result
 // -----------------------------------------------------------------------------------------
 
+// Why each member is in, and the best variable left out is not.
+void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Boundary& boundary) {
+  const std::vector<Candidate> losses = frontier.losses(0);
+  for (std::size_t k = 0; k < boundary.members.size(); ++k) {
+    Member& member = boundary.members[k];
+    const bool both_looks = search.params.rule != Symmetry::none;
+    const PairQuery query = pair_query(search, sets, {boundary.target, member.variable}, both_looks);
+    member.unique = losses[k].gain;
+    member.p_value = search.estimator.pair_p_values(std::span(&query, 1)).front();
+  }
+  const int only = 0;
+  frontier.find_best(std::span(&only, 1), std::span(&boundary.runner_up, 1));
+  if (boundary.runner_up.variable >= 0) {
+    boundary.runner_up_p_value =
+        search.corrected_p_value(boundary.runner_up.gain, static_cast<int>(boundary.members.size()));
+  }
+}
+
 Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot) {
   const EntropyEstimator& estimator = search.estimator;
-  const std::vector<int>& set = sets[slot];
   Boundary result;
   result.target = search.targets[slot];
+  result.entropy = estimator.conditional_entropy({result.target, {}}).value;
+  result.conditional_entropy = estimator.conditional_entropy({result.target, sets[slot]}).value;
   const auto frontier = estimator.open(std::span(&result.target, 1), search.candidates);
-  for (const int z : set) frontier->add(0, z);
-  const std::vector<Candidate> gains = frontier->gains(0);
-  const std::vector<Candidate> losses = frontier->losses(0);
-  for (std::size_t k = 0; k < set.size(); ++k) {
+  for (const int z : sets[slot]) frontier->add(0, z);
+  for (const Candidate& gain : frontier->gains(0)) {
     Member member;
-    member.variable = set[k];
-    member.gain = gains[k].gain;
-    member.standard_error = gains[k].standard_error;
-    member.unique = losses[k].gain;
-    member.by_symmetry = !contains(own[slot], set[k]);
-    const PairQuery query = pair_query(search, sets, {result.target, set[k]}, search.params.rule != Symmetry::none);
-    member.p_value = estimator.pair_p_values(std::span(&query, 1)).front();
+    member.variable = gain.variable;
+    member.gain = gain.gain;
+    member.standard_error = gain.standard_error;
+    member.by_symmetry = !contains(own[slot], gain.variable);
     result.members.push_back(member);
   }
-  result.entropy = estimator.conditional_entropy({result.target, {}}).value;
-  result.conditional_entropy = estimator.conditional_entropy({result.target, set}).value;
-
-  const int only = 0;
-  frontier->find_best(std::span(&only, 1), std::span(&result.runner_up, 1));
-  if (result.runner_up.variable >= 0) {
-    result.runner_up_p_value = search.corrected_p_value(result.runner_up.gain, static_cast<int>(set.size()));
-  }
+  if (search.params.evidence) add_evidence(search, sets, *frontier, result);
   return result;
 }
 
@@ -283,22 +289,30 @@ Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::
 // ends of a pair are one fact, unless each search stands alone.
 void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
   const bool directed = search.params.rule == Symmetry::none;
-  std::map<Pair, std::vector<Member*>> facts;
+  struct Fact {
+    Pair pair;
+    Member* member;
+  };
+  std::vector<Fact> facts;
   for (Boundary& boundary : boundaries) {
     for (Member& member : boundary.members) {
-      const Pair key(boundary.target, member.variable);
-      facts[directed ? key : Pair(std::minmax(key.first, key.second))].push_back(&member);
+      const Pair pair(boundary.target, member.variable);
+      facts.push_back({directed ? pair : Pair(std::minmax(pair.first, pair.second)), &member});
     }
   }
-  std::vector<const std::vector<Member*>*> sorted;
-  for (const auto& [pair, ends] : facts) sorted.push_back(&ends);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto* a, const auto* b) { return a->front()->p_value < b->front()->p_value; });
+  std::sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) { return a.pair < b.pair; });
+  std::vector<std::pair<double, std::size_t>> ranked;  // p-value and place of each fact's first end
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (i == 0 || facts[i].pair != facts[i - 1].pair) ranked.emplace_back(facts[i].member->p_value, i);
+  }
+  std::sort(ranked.begin(), ranked.end());
   double smallest = 1.0;
-  for (std::size_t rank = sorted.size(); rank > 0; --rank) {
-    const std::vector<Member*>& ends = *sorted[rank - 1];
-    smallest = std::min(smallest, ends.front()->p_value * hypotheses(search) / static_cast<double>(rank));
-    for (Member* member : ends) member->q_value = smallest;
+  for (std::size_t rank = ranked.size(); rank > 0; --rank) {
+    const auto [p_value, first] = ranked[rank - 1];
+    smallest = std::min(smallest, p_value * hypotheses(search) / static_cast<double>(rank));
+    for (std::size_t i = first; i < facts.size() && facts[i].pair == facts[first].pair; ++i) {
+      facts[i].member->q_value = smallest;
+    }
   }
 }
 
@@ -368,7 +382,7 @@ Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams
     const auto at = static_cast<std::size_t>(s);
     found[at] = describe(search, sets, own, at);
   });
-  set_q_values(search, found);
+  if (params.evidence) set_q_values(search, found);
 
   std::set<Pair> edges;
   for (const int t : targets) {

@@ -35,6 +35,8 @@ struct SearchParams {
   int patience = 15;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000
   int max_size = 0;           ///< growing stops at this many members; 0: as many as the rows allow
   Symmetry rule = Symmetry::or_;
+  bool evidence =
+      true;  ///< also each member's `unique`, p- and q-value, and the runner-up; half the time of a small search
 };
 
 /// Throws a UsageError that names the first value out of range.

@@ -340,7 +340,7 @@ TEST(Gaussian, PValuesAreUniformWithoutAnyRelation) {
   }
   const double tolerance = 4 * std::sqrt(0.1 * 0.9 * kTables);
   EXPECT_NEAR(below_tenth, 0.1 * kTables, tolerance);
-  EXPECT_NEAR(pairs_below_tenth, 0.1 * kTables, 1.5 * tolerance);  // Fisher's z is an approximation
+  EXPECT_NEAR(pairs_below_tenth, 0.1 * kTables, 1.5 * tolerance);  // the looks differ in degrees of freedom
 }
 
 // x → a → b ← y. Without the edge a → b, {x} and {y} are the boundaries and both looks are uniform, and so is their
