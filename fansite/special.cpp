@@ -179,7 +179,10 @@ double beta_fraction(double a, double b, double x) {
 // The expansion is exact to 1e-16 from 50 on; below, Γ(a+1) = aΓ(a) leads there.
 double log_gamma_ratio(double a) {
   double steps = 0.0;
-  for (; a < 50; a += 1.0) steps += std::log(a / (a + 0.5));
+  while (a < 50) {
+    steps += std::log(a / (a + 0.5));
+    a += 1.0;
+  }
   const double cube = a * a * a;
   return steps + 0.5 * std::log(a) - 1.0 / (8 * a) + 1.0 / (192 * cube) - 1.0 / (640 * cube * a * a);
 }
