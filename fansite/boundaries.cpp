@@ -70,8 +70,8 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   result.rows = data.rows();
   result.params = params;
 
-  std::vector<int> targets;
   validate(params.search);
+  std::vector<int> targets;
   for (const std::string& target : params.targets) {
     const int t = data.index_of(target);
     check(std::find(targets.begin(), targets.end(), t) == targets.end(), "[mb] target '{}' is asked for twice", target);
@@ -93,26 +93,28 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
 
   // A copy is searched through its original and never joins a boundary beside it.
   const auto search_start = Clock::now();
+  const auto original_of = [&](int z) {
+    const int original = result.copy_of[static_cast<std::size_t>(z)];
+    return original >= 0 ? original : z;
+  };
   std::vector<int> excluded;
-  std::vector<int> originals;
   for (int z = 0; z < data.variables(); ++z) {
-    if (result.copy_of[static_cast<std::size_t>(z)] >= 0) excluded.push_back(z);
+    if (original_of(z) != z) excluded.push_back(z);
   }
-  for (const int t : targets) {
-    const int original = result.copy_of[static_cast<std::size_t>(t)];
-    const int searched = original >= 0 ? original : t;
-    if (std::find(originals.begin(), originals.end(), searched) == originals.end()) originals.push_back(searched);
-  }
-  result.found = find_boundaries(estimator, params.search, originals, excluded, progress);
-
+  std::vector<int> searched;
   std::vector<int> slot_of(static_cast<std::size_t>(data.variables()), -1);
-  for (std::size_t s = 0; s < originals.size(); ++s)
-    slot_of[static_cast<std::size_t>(originals[s])] = static_cast<int>(s);
+  for (const int t : targets) {
+    int& slot = slot_of[static_cast<std::size_t>(original_of(t))];
+    if (slot >= 0) continue;
+    slot = static_cast<int>(searched.size());
+    searched.push_back(original_of(t));
+  }
+  result.found = find_boundaries(estimator, params.search, searched, excluded, progress);
+
   std::vector<Boundary> boundaries;
   for (const int t : targets) {
-    const int original = result.copy_of[static_cast<std::size_t>(t)];
-    const int slot = slot_of[static_cast<std::size_t>(original >= 0 ? original : t)];
-    boundaries.push_back(result.found.boundaries[static_cast<std::size_t>(slot)]);
+    const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(original_of(t))]);
+    boundaries.push_back(result.found.boundaries[slot]);
     boundaries.back().target = t;
   }
   result.found.boundaries = std::move(boundaries);
