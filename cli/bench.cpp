@@ -86,7 +86,10 @@ void add_bench(CLI::App& app) {
       app.add_subcommand("bench", "run a fixed small workload and print one fingerprint of its results");
   command->add_flag("--json", options->json, "print one JSON object");
   options->add_to(*command);
-  command->callback([options] { run(*options); });
+  add_bench_flow(*command);
+  command->callback([options, command] {
+    if (command->get_subcommands().empty()) run(*options);
+  });
 }
 
 }  // namespace fansite::cli

@@ -16,8 +16,10 @@ namespace fansite::cli {
 
 void add_simulate(CLI::App& app);
 void add_mb(CLI::App& app);
+void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_bench_flow(CLI::App& bench);
 
 /// Options that every long command has.
 struct CommonOptions {

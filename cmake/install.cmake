@@ -4,9 +4,14 @@ set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fansite)
 install(TARGETS fansite EXPORT fansite-targets)
 # Headers that say "Private" stay at home.
 install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN "container.h" EXCLUDE
   PATTERN "csv_cells.h" EXCLUDE
+  PATTERN "denormals.h" EXCLUDE
+  PATTERN "density_kernel.h" EXCLUDE
   PATTERN "gaussian_kernel.h" EXCLUDE
   PATTERN "gaussian_process.h" EXCLUDE
+  PATTERN "*-inl.h" EXCLUDE
+  PATTERN "learner_kernel.h" EXCLUDE
   PATTERN "simulate_equations.h" EXCLUDE
   PATTERN "text.h" EXCLUDE
   PATTERN "vectorise.h" EXCLUDE

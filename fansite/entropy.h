@@ -18,10 +18,40 @@ struct EntropyQuery {
   std::vector<int> given;
 };
 
+/// I(T; about | given) = H(T | given) − H(T | given, about).
+struct InformationQuery {
+  int target = 0;
+  std::vector<int> about;
+  std::vector<int> given;
+};
+
 struct EntropyEstimate {
   double value = 0;           ///< −∞ when the given variables determine the target
   double standard_error = 0;  ///< over rows
 };
+
+/// Entropies and informations of sets of variables. −∞ or +∞ where one variable determines another.
+class EntropyEstimator {
+ public:
+  virtual ~EntropyEstimator() = default;
+  virtual std::string_view name() const = 0;
+  virtual int variables() const = 0;
+  virtual Index rows() const = 0;
+
+  /// H(T|S) of each query.
+  virtual std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const = 0;
+  EntropyEstimate conditional_entropy(const EntropyQuery& query) const;
+
+  /// The information of each query. Both entropies are over the same rows, so its standard error is that of the row by
+  /// row difference, far smaller than either's.
+  virtual std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const = 0;
+  EntropyEstimate mutual_information(const InformationQuery& query) const;
+};
+
+/// Throws a UsageError unless target and given are among `variables` variables, and distinct.
+void validate(const EntropyQuery& query, int variables);
+
+// ---- What the search asks -------------------------------------------------------------------------------------------
 
 /// A variable and what it is worth: the entropy of the target that it takes away.
 struct Candidate {
@@ -57,17 +87,9 @@ class Frontier {
   virtual const std::vector<int>& members(int slot) const = 0;
 };
 
-class EntropyEstimator {
+/// An estimator that the search for boundaries can use.
+class SearchEstimator : public EntropyEstimator {
  public:
-  virtual ~EntropyEstimator() = default;
-  virtual std::string_view name() const = 0;
-  virtual int variables() const = 0;
-  virtual Index rows() const = 0;
-
-  /// H(T|S) of each query.
-  virtual std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const = 0;
-  EntropyEstimate conditional_entropy(const EntropyQuery& query) const;
-
   /// The chance of a gain this large from one variable that adds nothing to a set of `given` others.
   virtual double p_value(double gain, int given) const = 0;
 

@@ -363,8 +363,7 @@ std::vector<EntropyEstimate> GaussianEstimator::conditional_entropy(std::span<co
   result.reserve(queries.size());
   const Matrix& correlation = covariance_.correlation;
   for (const EntropyQuery& query : queries) {
-    const int d = variables();
-    check(query.target >= 0 && query.target < d, "[entropy] target {} is not one of {} variables", query.target, d);
+    validate(query, variables());
     // One Cholesky sweep over the given variables with the target last; a determined one adds nothing and is left out.
     std::vector<int> kept;
     Matrix factor(query.given.size() + 1, query.given.size() + 1);
@@ -380,8 +379,6 @@ std::vector<EntropyEstimate> GaussianEstimator::conditional_entropy(std::span<co
       return variance;
     };
     for (const int variable : query.given) {
-      check(variable >= 0 && variable < d, "[entropy] variable {} is not one of {}", variable, d);
-      check(variable != query.target, "[entropy] variable {} is target and given at once", variable);
       const double variance = informative(variable) ? row_of(variable) : 0.0;
       if (variance < kDetermined) continue;
       factor(static_cast<Index>(kept.size()), static_cast<Index>(kept.size())) = std::sqrt(variance);
@@ -399,6 +396,26 @@ std::vector<EntropyEstimate> GaussianEstimator::conditional_entropy(std::span<co
       estimate.standard_error = std::sqrt(0.5 / std::max(freedom, 1.0));
     }
     result.push_back(estimate);
+  }
+  return result;
+}
+
+std::vector<EntropyEstimate> GaussianEstimator::mutual_information(std::span<const InformationQuery> queries) const {
+  std::vector<EntropyQuery> entropies;
+  for (const InformationQuery& query : queries) {
+    EntropyQuery before{query.target, query.given};
+    EntropyQuery after = before;
+    after.given.insert(after.given.end(), query.about.begin(), query.about.end());
+    entropies.push_back(std::move(before));
+    entropies.push_back(std::move(after));
+  }
+  const std::vector<EntropyEstimate> values = conditional_entropy(entropies);
+  std::vector<EntropyEstimate> result(queries.size());
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const double before = values[2 * q].value;
+    if (std::isinf(before)) continue;  // nothing was left to tell
+    result[q].value = std::max(0.0, before - values[2 * q + 1].value);
+    result[q].standard_error = gain_standard_error(result[q].value, rows());
   }
   return result;
 }

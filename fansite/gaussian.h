@@ -12,7 +12,7 @@ namespace fansite {
 /// size k costs k·d multiply-adds and no determinant; shrinking downdates the Cholesky factor of the members alone.
 /// A candidate whose variance given S is below `kDetermined` of its own adds nothing and is passed over: collinear and
 /// duplicated columns and more columns than rows are safe.
-class GaussianEstimator final : public EntropyEstimator {
+class GaussianEstimator final : public SearchEstimator {
  public:
   /// Share of a column's variance under which it counts as determined by others (R² above 1 − 1e-12).
   static constexpr double kDetermined = 1e-12;
@@ -26,6 +26,8 @@ class GaussianEstimator final : public EntropyEstimator {
 
   using EntropyEstimator::conditional_entropy;
   std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const override;
+  using EntropyEstimator::mutual_information;
+  std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const override;
 
   /// Exact for Gaussian noise: with r the partial correlation, e^{2·gain} − 1 = r²/(1 − r²), and (N − |S| − 2) times
   /// that has the F(1, N − |S| − 2) law under the null; for large N it is the χ²₁ law of 2N·gain.

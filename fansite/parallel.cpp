@@ -7,6 +7,11 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "fansite/error.h"
 
@@ -63,6 +68,109 @@ int thread_count() {
   const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   return std::min(static_cast<int>(allowed), tbb::info::default_concurrency());
 }
+
+// ---- Team -----------------------------------------------------------------------------------------------------------
+
+struct Team::Shared {
+  Shared() = default;
+  // Through the other constructor, so that a thread that cannot be made sends those before it home (~Shared).
+  explicit Shared(int threads) : Shared() {
+    for (int t = 1; t < threads; ++t) {
+      workers.emplace_back([this] {
+        for (unsigned seen = 0;;) {
+          seen = wait_for_change(seen);
+          if (stopping.load(std::memory_order_relaxed)) return;
+          work();
+          working.fetch_sub(1, std::memory_order_release);
+        }
+      });
+    }
+  }
+
+  ~Shared() {
+    stopping.store(true, std::memory_order_relaxed);
+    loop.fetch_add(1, std::memory_order_release);
+    loop.notify_all();
+    for (std::thread& worker : workers) worker.join();
+  }
+
+  // Spins for some 100 µs, far longer than the gap between two loops, then sleeps.
+  unsigned wait_for_change(unsigned seen) const {
+    for (int spin = 0;; ++spin) {
+      const unsigned now = loop.load(std::memory_order_acquire);
+      if (now != seen) return now;
+      if (spin < kSpins) {
+        relax(spin);
+      } else {
+        loop.wait(seen, std::memory_order_acquire);
+      }
+    }
+  }
+
+  // A pause now and then a turn for others: with fewer cores than threads, spinning alone would stall those waited for.
+  static void relax(int spin) {
+    if (spin % 64 == 63) {
+      std::this_thread::yield();
+    } else {
+#if defined(__x86_64__) || defined(__i386__)
+      __builtin_ia32_pause();
+#endif
+    }
+  }
+
+  void work() {
+    for (;;) {
+      const int i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= count) return;
+      try {
+        (*body)(i);
+      } catch (...) {
+        const std::lock_guard lock(failure_lock);
+        if (!failure) failure = std::current_exception();
+        next.store(count, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  static constexpr int kSpins = 4000;
+  std::vector<std::thread> workers;
+  alignas(64) std::atomic<unsigned> loop = 0;  // counts the loops begun
+  alignas(64) std::atomic<int> next = 0;       // the next piece
+  alignas(64) std::atomic<int> working = 0;    // workers not yet done with this loop
+  std::atomic<bool> stopping = false;
+  const std::function<void(int)>* body = nullptr;
+  int count = 0;
+  std::mutex failure_lock;
+  std::exception_ptr failure;
+};
+
+Team::Team(int threads) {
+  check(threads >= 0, "[threads] {} threads asked for; use 0 for one per core", threads);
+  shared_ = std::make_unique<Shared>(threads > 0 ? threads : thread_count());
+}
+
+Team::~Team() = default;
+
+int Team::size() const { return static_cast<int>(shared_->workers.size()) + 1; }
+
+void Team::run(int n, const std::function<void(int)>& body) {
+  Shared& s = *shared_;
+  if (s.workers.empty() || n <= 1) {
+    for (int i = 0; i < n; ++i) body(i);
+    return;
+  }
+  s.body = &body;
+  s.count = n;
+  s.next.store(0, std::memory_order_relaxed);
+  s.working.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
+  s.loop.fetch_add(1, std::memory_order_release);
+  s.loop.notify_all();
+  s.work();
+  for (int spin = 0; s.working.load(std::memory_order_acquire) > 0; ++spin) Shared::relax(spin);
+  if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+// ---- Loops ----------------------------------------------------------------------------------------------------------
 
 void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& body) {
   LoopOrder order;

@@ -7,6 +7,7 @@
 
 #include "fansite/error.h"
 #include "fansite/special.h"
+#include "fansite/vectorise.h"
 
 namespace fansite {
 namespace {
@@ -18,6 +19,40 @@ constexpr std::uint32_t kSplit = 0x53504c54;  // "SPLT"
 std::array<std::uint32_t, 4> block(Key key, std::uint64_t counter, std::uint32_t purpose) {
   return philox({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), purpose, 0},
                 {static_cast<std::uint32_t>(key.value), static_cast<std::uint32_t>(key.value >> 32)});
+}
+
+constexpr int kBlocks = 16;
+
+// Blocks counter .. counter+15 of a stream, side by side.
+FANSITE_VECTOR_CLONES void fill_blocks(Key key, std::uint64_t counter, std::uint32_t* out) {
+  std::uint32_t c0[kBlocks], c1[kBlocks], c2[kBlocks], c3[kBlocks];
+  for (int i = 0; i < kBlocks; ++i) {
+    const std::uint64_t at = counter + static_cast<std::uint64_t>(i);
+    c0[i] = static_cast<std::uint32_t>(at);
+    c1[i] = static_cast<std::uint32_t>(at >> 32);
+    c2[i] = kDraw;
+    c3[i] = 0;
+  }
+  std::uint32_t k0 = static_cast<std::uint32_t>(key.value), k1 = static_cast<std::uint32_t>(key.value >> 32);
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < kBlocks; ++i) {
+      const std::uint32_t a_high = static_cast<std::uint32_t>(std::uint64_t{0xD2511F53u} * c0[i] >> 32);
+      const std::uint32_t b_high = static_cast<std::uint32_t>(std::uint64_t{0xCD9E8D57u} * c2[i] >> 32);
+      const std::uint32_t a_low = 0xD2511F53u * c0[i], b_low = 0xCD9E8D57u * c2[i];
+      c0[i] = b_high ^ c1[i] ^ k0;
+      c1[i] = b_low;
+      c2[i] = a_high ^ c3[i] ^ k1;
+      c3[i] = a_low;
+    }
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  for (int i = 0; i < kBlocks; ++i) {
+    out[4 * i] = c0[i];
+    out[4 * i + 1] = c1[i];
+    out[4 * i + 2] = c2[i];
+    out[4 * i + 3] = c3[i];
+  }
 }
 
 }  // namespace
@@ -39,22 +74,24 @@ Key Key::split(std::uint64_t i) const {
   return {words[0] | std::uint64_t{words[1]} << 32};
 }
 
-std::uint32_t Random::bits() {
-  if (used_ == 4) {
-    buffer_ = block(key_, block_++, kDraw);
-    used_ = 0;
+// One block for a stream's first words, many at once for those after: most streams are short, long ones must be fast.
+void Random::refill() {
+  if (block_ == 0) {
+    const auto words = block(key_, block_++, kDraw);
+    std::copy(words.begin(), words.end(), buffer_.begin());
+    filled_ = 4;
+  } else {
+    fill_blocks(key_, block_, buffer_.data());
+    block_ += kBlocks;
+    filled_ = 4 * kBlocks;
   }
-  return buffer_[static_cast<std::size_t>(used_++)];
+  used_ = 0;
 }
 
-std::uint32_t Random::below(std::uint32_t n) {
+std::uint32_t Random::redraw(std::uint64_t product, std::uint32_t n) {
   check(n > 0, "[random] below(0) has no value to draw");
-  // Lemire (2019): the high word of bits·n is uniform once the few low words that would favour some values are redrawn.
-  std::uint64_t product = std::uint64_t{bits()} * n;
-  if (static_cast<std::uint32_t>(product) < n) {
-    const std::uint32_t reject = (0u - n) % n;
-    while (static_cast<std::uint32_t>(product) < reject) product = std::uint64_t{bits()} * n;
-  }
+  const std::uint32_t reject = (0u - n) % n;
+  while (static_cast<std::uint32_t>(product) < reject) product = std::uint64_t{bits()} * n;
   return static_cast<std::uint32_t>(product >> 32);
 }
 

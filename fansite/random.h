@@ -25,9 +25,17 @@ class Random {
  public:
   explicit Random(Key key) : key_(key) {}
 
-  std::uint32_t bits();
+  std::uint32_t bits() {
+    if (used_ == filled_) refill();
+    return buffer_[static_cast<std::size_t>(used_++)];
+  }
   /// Uniform on {0, …, n−1}, without bias; n > 0.
-  std::uint32_t below(std::uint32_t n);
+  std::uint32_t below(std::uint32_t n) {
+    // Lemire (2019): the high word of bits·n is uniform once the few low words that would favour some values are
+    // redrawn.
+    const std::uint64_t product = std::uint64_t{bits()} * n;
+    return static_cast<std::uint32_t>(product) <= n ? redraw(product, n) : static_cast<std::uint32_t>(product >> 32);
+  }
   /// Uniform on (0, 1): an odd multiple of 2⁻⁵³, never 0 or 1.
   double uniform();
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
@@ -43,10 +51,14 @@ class Random {
   std::vector<int> subset(int n, int k);
 
  private:
+  void refill();
+  std::uint32_t redraw(std::uint64_t product, std::uint32_t n);
+
   Key key_;
   std::uint64_t block_ = 0;  // next counter
-  std::array<std::uint32_t, 4> buffer_{};
-  int used_ = 4;  // words of buffer_ already handed out
+  int used_ = 0;             // words of buffer_ already handed out …
+  int filled_ = 0;           // … out of so many
+  std::array<std::uint32_t, 64> buffer_;
 };
 
 }  // namespace fansite

@@ -18,7 +18,7 @@ using Pair = std::pair<int, int>;            // variables, the smaller first
 
 // What all targets of one search share.
 struct Search {
-  const EntropyEstimator& estimator;
+  const SearchEstimator& estimator;
   const SearchParams& params;
   std::vector<int> targets;
   std::vector<int> slot_of;      // per variable its place in targets, or −1
@@ -266,7 +266,7 @@ void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Bo
 }
 
 Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot) {
-  const EntropyEstimator& estimator = search.estimator;
+  const SearchEstimator& estimator = search.estimator;
   Boundary result;
   result.target = search.targets[slot];
   result.entropy = estimator.conditional_entropy({result.target, {}}).value;
@@ -317,7 +317,7 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
 }
 
 // Targets that can have a boundary: the others keep an empty one.
-Search prepare(const EntropyEstimator& estimator, const SearchParams& params, const std::vector<int>& targets,
+Search prepare(const SearchEstimator& estimator, const SearchParams& params, const std::vector<int>& targets,
                const std::vector<int>& excluded) {
   const int d = estimator.variables();
   Search search{estimator, params, {}, {}, std::vector<char>(static_cast<std::size_t>(d), 1), 0, 0};
@@ -355,7 +355,7 @@ std::vector<int> Boundary::variables() const {
   return result;
 }
 
-Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params, std::vector<int> targets,
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, std::vector<int> targets,
                            const std::vector<int>& excluded, Progress& progress) {
   validate(params);
   if (targets.empty()) {
@@ -400,7 +400,7 @@ Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams
   return result;
 }
 
-Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params) {
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params) {
   NoProgress silent;
   return find_boundaries(estimator, params, {}, {}, silent);
 }

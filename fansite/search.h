@@ -72,9 +72,9 @@ struct Boundaries {
 
 /// `targets` empty: every variable. `excluded` variables join no boundary (copies of other columns, say); as targets
 /// they have an empty one. Targets run in parallel; the result has the same bits for any number of threads.
-Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params, std::vector<int> targets,
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, std::vector<int> targets,
                            const std::vector<int>& excluded, Progress& progress);
-Boundaries find_boundaries(const EntropyEstimator& estimator, const SearchParams& params = {});
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params = {});
 
 /// How many of the smallest p-values to admit, out of so many hypotheses; about hypotheses·p₍ₖ₎ of the first k are
 /// false (docs/method.md, "Deciding"):

@@ -35,8 +35,9 @@ struct Call {
   std::string input = {};                  ///< on standard input
   bool keep_input_open = false;            ///< after it, as a terminal does
   std::string output_to = {};              ///< a path for standard output, instead of Outcome::out
-  std::function<bool()> interrupted = {};  ///< asked every few milliseconds; the first true sends SIGINT
-  double timeout = 120;                    ///< seconds until SIGKILL
+  std::function<bool()> interrupted = {};  ///< asked every few milliseconds; the first true sends the signal
+  int interrupt_signal = SIGINT;
+  double timeout = 120;  ///< seconds until SIGKILL
 };
 
 struct Outcome {
@@ -147,7 +148,7 @@ inline Outcome run_program(const Call& call) {
     if (out.ends[0] >= 0) drain(out, outcome.out);
     if (err.ends[0] >= 0) drain(err, outcome.err);
     if (call.interrupted && interrupted_at == Clock::time_point::max() && call.interrupted()) {
-      ::kill(child, SIGINT);
+      ::kill(child, call.interrupt_signal);
       interrupted_at = Clock::now();
     }
     if (seconds_since(start) > call.timeout) ::kill(child, SIGKILL);

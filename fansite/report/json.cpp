@@ -40,6 +40,49 @@ Json settings(const BoundariesParams& params) {
   return result;
 }
 
+Json settings(const InformationParams& params) {
+  Json result;
+  result["estimator"] = name(params.estimator);
+  if (params.estimator == EntropyKind::gaussian) return result;
+  const flow::EnsembleParams& flow = params.flow;
+  result["repeats"] = flow.repeats;
+  result["folds"] = flow.folds;
+  result["transform"] = name(flow.transform);
+  result["blocks"] = flow.shape.blocks;
+  result["ranks"] = flow.shape.ranks;
+  result["outputs"] = flow.shape.outputs;
+  result["sigmoids"] = flow.shape.sigmoids;
+  result["base"] = name(flow.train.base);
+  result["steps"] = flow.train.steps;
+  result["batch"] = flow.train.batch;
+  result["max_size"] = flow.train.max_size;
+  result["subsets"] = name(flow.train.subsets);
+  result["schedule"] = name(flow.train.schedule);
+  result["learning_rate"] = flow.train.learning_rate;
+  result["clip"] = flow.train.clip;
+  result["held_out"] = flow.train.held_out;
+  result["patience"] = flow.train.patience;
+  result["evaluate_every"] = flow.train.evaluate_every;
+  result["seed"] = flow.seed;
+  return result;
+}
+
+// A JSON object with one key a line, and one entry of a list a line, so that results can be compared as text.
+class Lines {
+ public:
+  void field(std::string_view key, const std::string& value) { add(fmt::format("\"{}\": {}", key, value)); }
+  void list(std::string_view key, const std::vector<std::string>& entries) {
+    std::string line = fmt::format("\"{}\": [", key);
+    for (std::size_t i = 0; i < entries.size(); ++i) line += (i == 0 ? "\n  " : ",\n  ") + entries[i];
+    add(line + (entries.empty() ? "]" : "\n]"));
+  }
+  std::string text() const { return "{\n" + lines_ + "\n}\n"; }
+
+ private:
+  void add(const std::string& line) { lines_ += (lines_.empty() ? "" : ",\n") + line; }
+  std::string lines_;
+};
+
 Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
   const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
   Json json;
@@ -107,42 +150,73 @@ int find(const std::map<std::string, int>& index, const std::string& name, const
 }  // namespace
 
 std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
-  std::string out = "{\n";
-  const auto field = [&](std::string_view key, const std::string& value, bool last = false) {
-    out += fmt::format("\"{}\": {}{}\n", key, value, last ? "" : ",");
-  };
-  const auto list = [&](std::string_view key, const std::vector<std::string>& lines) {
-    out += fmt::format("\"{}\": [", key);
-    for (std::size_t i = 0; i < lines.size(); ++i) out += (i == 0 ? "\n  " : ",\n  ") + lines[i];
-    out += lines.empty() ? "],\n" : "\n],\n";
-  };
-  field("format", "\"fansite.boundaries/1\"");
-  field("version", text(FANSITE_VERSION));
-  field("variables", text(result.variables));
-  field("rows", std::to_string(result.rows));
-  field("settings", text(settings(result.params)));
+  Lines lines;
+  lines.field("format", "\"fansite.boundaries/1\"");
+  lines.field("version", text(FANSITE_VERSION));
+  lines.field("variables", text(result.variables));
+  lines.field("rows", std::to_string(result.rows));
+  lines.field("settings", text(settings(result.params)));
   std::vector<std::string> warnings;
   for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
-  list("warnings", warnings);
-  if (result.params.search.stop == StopRule::calibrated) field("threshold", text(number(result.found.threshold)));
+  lines.list("warnings", warnings);
+  if (result.params.search.stop == StopRule::calibrated) lines.field("threshold", text(number(result.found.threshold)));
   std::vector<std::string> boundaries;
   for (const Boundary& boundary : result.found.boundaries) {
     boundaries.push_back(text(boundary_to_json(result, boundary)));
   }
-  list("boundaries", boundaries);
+  lines.list("boundaries", boundaries);
   std::vector<std::string> edges;
   for (const auto& [a, b] : result.found.moral_edges) {
     edges.push_back(
         text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
   }
-  list("moral_edges", edges);
-  field("steps", std::to_string(result.found.steps));
+  lines.list("moral_edges", edges);
+  lines.field("steps", std::to_string(result.found.steps));
   const Json times = {{"prepare_seconds", result.prepare_seconds},
                       {"search_seconds", result.search_seconds},
                       {"total_seconds", timing.total_seconds},
                       {"threads", timing.threads}};
-  field("timing", text(times), true);
-  return out + "}\n";
+  lines.field("timing", text(times));
+  return lines.text();
+}
+
+std::string to_json(const InformationResult& result, const RunTiming& timing) {
+  Lines lines;
+  lines.field("format", "\"fansite.entropy/1\"");
+  lines.field("version", text(FANSITE_VERSION));
+  lines.field("target", text(result.target));
+  lines.field("rows", std::to_string(result.rows));
+  lines.field("settings", text(settings(result.params)));
+  std::vector<std::string> warnings;
+  for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
+  lines.list("warnings", warnings);
+  lines.field("unit", "\"nat\"");
+  lines.field("scale", result.original_scale ? "\"original\"" : "\"normal scores\"");
+  const auto estimate = [&](std::string_view key, const EntropyEstimate& value) {
+    lines.field(key, text(number(value.value)));
+    lines.field(fmt::format("{}_se", key), text(number(value.standard_error)));
+  };
+  estimate("entropy", result.entropy);
+  estimate("conditional_entropy", result.conditional_entropy);
+  estimate("information", result.information);
+  std::vector<std::string> given;
+  for (const InformationResult::Added& added : result.added) {
+    given.push_back(text(Json{{"name", added.variable},
+                              {"information", number(added.information.value)},
+                              {"se", number(added.information.standard_error)}}));
+  }
+  lines.list("given", given);
+  if (result.params.estimator == EntropyKind::flow) {
+    lines.field("model", text(Json{{"members", result.members},
+                                   {"steps", result.steps},
+                                   {"undone_steps", result.undone_steps},
+                                   {"out_of_sample", result.out_of_sample}}));
+  }
+  lines.field("timing", text(Json{{"train_seconds", result.train_seconds},
+                                  {"query_seconds", result.query_seconds},
+                                  {"total_seconds", timing.total_seconds},
+                                  {"threads", timing.threads}}));
+  return lines.text();
 }
 
 std::string result_format(std::string_view json, const std::string& where) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results as JSON, and back. Formats: fansite.boundaries/1, fansite.graph/1 (docs/formats.md).
+// Results as JSON, and back. Formats: fansite.boundaries/1, fansite.graph/1, fansite.entropy/1 (docs/formats.md).
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fansite/boundaries.h"
+#include "fansite/information.h"
 #include "fansite/matrix.h"
 
 namespace fansite {
@@ -19,6 +20,9 @@ struct RunTiming {
 
 /// fansite.boundaries/1, one boundary a line. All but the last key, "timing", depends on data, settings and seed alone.
 std::string to_json(const BoundariesResult& result, const RunTiming& timing);
+
+/// fansite.entropy/1; again all but "timing" depends on data, settings and seed alone.
+std::string to_json(const InformationResult& result, const RunTiming& timing);
 
 /// What evaluation needs of a boundaries file.
 struct SavedBoundaries {

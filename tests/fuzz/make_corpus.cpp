@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, DIR/npy and DIR/npz with files that are right
-// and nearly right. Made, not committed.
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, DIR/npy, DIR/npz and DIR/model with files that
+// are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "../zip_writer.h"
+#include "fansite/flow/model_file.h"
 #include "fansite/io/npy.h"
 
 namespace {
@@ -94,6 +96,61 @@ Seeds npz_seeds() {
   return seeds;
 }
 
+/// One network of as many variables as there are columns, small: the fuzzer cuts inputs at 4096 bytes.
+fansite::flow::Ensemble ensemble(fansite::TransformKind kind, fansite::flow::BaseKind base, int columns, int folds) {
+  fansite::flow::Ensemble e;
+  e.rows = 3;
+  e.data_hash = 0x123456789ABCDEF0;
+  e.params.folds = folds;
+  e.params.repeats = 1;
+  e.params.transform = kind;
+  e.params.shape = {columns, 1, columns - 1, 1, 1};
+  e.params.train.base = base;
+  const fansite::Matrix values = fansite::Vector::LinSpaced(3, -1, 2).replicate(1, columns);
+  e.transforms = fansite::fit_transforms(kind, values);
+  if (folds > 1) e.fold_of_row = {{0, 1, 0}};
+  for (int j = 0; j < columns; ++j) e.variables.push_back(j == 0 ? "\xE9" : "b");
+  for (int fold = 0; fold < folds; ++fold) {
+    auto& member = e.members.emplace_back();
+    for (int j = columns; j-- > 0;) member.order.push_back(j);
+    member.fold = fold;
+    member.trained.weights.layout = fansite::flow::Layout(e.params.shape);
+    member.trained.weights.values.assign(static_cast<std::size_t>(member.trained.weights.layout.size), 0.5f);
+    if (base == fansite::flow::BaseKind::gaussian) {
+      member.trained.base = {fansite::Vector::Zero(columns), fansite::Matrix::Identity(columns, columns)};
+    }
+    member.trained.steps = member.trained.kept_step = 10;
+    member.trained.curve = {{5, 1.5, 1e300}, {10, 0.25, std::numeric_limits<double>::quiet_NaN()}};
+  }
+  return e;
+}
+
+Seeds model_seeds() {
+  using fansite::TransformKind, fansite::flow::BaseKind;
+  Seeds seeds{"", "FANSITE\x1a"};
+  for (const TransformKind kind : {TransformKind::rank, TransformKind::standardise, TransformKind::none}) {
+    for (const BaseKind base : {BaseKind::none, BaseKind::gaussian}) {
+      seeds.push_back(fansite::flow::to_bytes(ensemble(kind, base, 1, 1)));
+      seeds.push_back(fansite::flow::to_bytes(ensemble(kind, base, 1, 2)));
+      seeds.push_back(fansite::flow::to_bytes(ensemble(kind, base, 2, 1)));
+    }
+  }
+  fansite::flow::Checkpoint checkpoint{ensemble(TransformKind::none, BaseKind::none, 1, 2), {}};
+  checkpoint.under_way.resize(2);
+  seeds.push_back(fansite::flow::to_bytes(checkpoint));
+  checkpoint = {ensemble(TransformKind::none, BaseKind::none, 1, 1), {}};
+  fansite::flow::Training::State& state = checkpoint.under_way.emplace_back().emplace();
+  const std::vector<float> values = checkpoint.ensemble.members[0].trained.weights.values;
+  checkpoint.ensemble.members[0].trained = {};
+  state.learner = state.backup = {values, values, values, 0};
+  state.curve = {{0, 1, 1}};
+  seeds.push_back(fansite::flow::to_bytes(checkpoint));
+  state.best = values;
+  seeds.push_back(fansite::flow::to_bytes(checkpoint));
+  seeds.push_back(seeds[3].substr(0, seeds[3].size() / 2));
+  return seeds;
+}
+
 void write(const std::filesystem::path& directory, const Seeds& seeds) {
   std::filesystem::create_directories(directory);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -116,6 +173,7 @@ int main(int argc, char** argv) {
     write(root / "csv", csv_seeds());
     write(root / "npy", npy_seeds());
     write(root / "npz", npz_seeds());
+    write(root / "model", model_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
     return 1;

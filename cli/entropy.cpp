@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite entropy: how uncertain a variable is, given others, and what each of them tells.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "fansite/error.h"
+#include "fansite/information.h"
+#include "fansite/io/text.h"
+#include "fansite/report/json.h"
+
+namespace fansite::cli {
+namespace {
+
+struct EntropyOptions : CommonOptions {
+  std::string data;
+  LoadOptions load;
+  std::string missing = "error";
+  InformationParams params;
+  std::vector<std::string> given;  // names, or several with commas between
+  std::string estimator{name(InformationParams{}.estimator)};
+  std::string transform{name(flow::EnsembleParams{}.transform)};
+  std::string base{name(flow::TrainParams{}.base)};
+  std::string schedule{name(flow::TrainParams{}.schedule)};
+  std::string out;
+};
+
+// "a,b" is the column of that name, if there is one, else a and b.
+std::vector<std::string> split_names(const std::vector<std::string>& words, const Dataset& data) {
+  std::vector<std::string> names;
+  for (const std::string& word : words) {
+    if (std::find(data.names.begin(), data.names.end(), word) != data.names.end()) {
+      names.push_back(word);
+      continue;
+    }
+    for (std::size_t start = 0; start <= word.size();) {
+      const std::size_t end = std::min(word.find(',', start), word.size());
+      names.push_back(word.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+  return names;
+}
+
+std::string estimate_text(const EntropyEstimate& estimate) {
+  if (std::isinf(estimate.value))
+    return estimate.value < 0 ? "-infinity (determined)" : "infinite (it determines the target)";
+  return fmt::format("{:.4f} ± {:.4f}", estimate.value, estimate.standard_error);
+}
+
+void show(const CommonOptions& options, const InformationResult& result) {
+  const std::string target = excerpt(result.target);
+  say(options, fmt::format("  entropy of {}: {} nats{}", target, estimate_text(result.entropy),
+                           result.original_scale ? "" : ", of its normal scores"));
+  if (result.added.empty()) return;
+  say(options, fmt::format("  given the {}: {} nats", result.added.size() == 1 ? "other" : "others",
+                           estimate_text(result.conditional_entropy)));
+  say(options, fmt::format("  so together they tell {} nats; each of them, beyond the others:",
+                           estimate_text(result.information)));
+  std::size_t width = 0;
+  for (const auto& added : result.added) width = std::max(width, excerpt(added.variable).size());
+  for (const auto& added : result.added) {
+    say(options, fmt::format("    {:<{}}  {}", excerpt(added.variable), width, estimate_text(added.information)));
+  }
+}
+
+void run(EntropyOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  InformationParams& params = options.params;
+  params.estimator = parse_entropy_kind(options.estimator);
+  params.flow.transform = parse_transform(options.transform);
+  params.flow.train.base = flow::parse_base(options.base);
+  params.flow.train.schedule = flow::parse_schedule(options.schedule);
+  options.load.drop_missing = options.missing == "drop";
+
+  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  options.load.progress = &progress;
+  Output output(options.out);
+  const ThreadLimit limit(options.threads);
+  const Dataset data = load(options.data, options.load);
+  if (data.dropped_rows > 0) {
+    say(options,
+        fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
+  }
+  params.given = split_names(options.given, data);
+  const InformationResult result = information(data, params, progress);
+  for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
+
+  RunTiming timing;
+  timing.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  timing.threads = thread_count();
+  output.write(to_json(result, timing));
+  std::string how = "closed form";
+  if (params.estimator == EntropyKind::flow) {
+    how = fmt::format("{} of {} steps in all", counted(result.members, "network"), result.steps);
+  }
+  say(options, fmt::format("{} rows, {}, {:.2f} s:", data.rows(), how, timing.total_seconds));
+  show(options, result);
+  if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
+}
+
+}  // namespace
+
+void add_entropy(CLI::App& app) {
+  const auto options = std::make_shared<EntropyOptions>();
+  InformationParams& params = options->params;
+  flow::TrainParams& train = params.flow.train;
+  CLI::App* command =
+      app.add_subcommand("entropy", "the entropy of a variable given others, and what each of them tells");
+  command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
+      ->required();
+  command->add_option("--target", params.target, "the variable")->required();
+  command->add_option("--given", options->given, "variables that are known: A,B,... (repeatable)")
+      ->allow_extra_args(false);
+  command->add_option("--estimator", options->estimator, "flow (any continuous data) or gaussian (linear relations)")
+      ->capture_default_str();
+  command->add_option("--model", params.model, "flow: use this trained model instead of training one");
+  command->add_option("--save-model", params.save_model, "flow: keep the trained model in this file");
+  command->add_option("--checkpoint", params.checkpoint,
+                      "flow: keep the training's state in this file, and continue from it if it is there");
+  command->add_option("--folds", params.flow.folds, "flow: each network leaves one of so many parts of the rows out")
+      ->capture_default_str();
+  command
+      ->add_option("--repeats", params.flow.repeats,
+                   "flow: networks for each part of the rows, each with a column order of its own")
+      ->capture_default_str();
+  command
+      ->add_option("--transform", options->transform, "flow: of each column: rank (normal scores), standardise or none")
+      ->capture_default_str();
+  command
+      ->add_option("--base", options->base, "flow: gaussian (the flow learns what is left over) or none (as the paper)")
+      ->capture_default_str();
+  command->add_option("--steps", train.steps, "flow: training steps of each network, at most")->capture_default_str();
+  command->add_option("--batch", train.batch, "flow: rows a step; 0: 64, or 256 from 100 variables on")
+      ->capture_default_str();
+  command->add_option("--learning-rate", train.learning_rate, "flow: of the first step")->capture_default_str();
+  command->add_option("--schedule", options->schedule, "flow: of the learning rate: cosine or constant")
+      ->capture_default_str();
+  command->add_option("--held-out", train.held_out, "flow: share of a network's rows that choose its best step")
+      ->capture_default_str();
+  command
+      ->add_option("--patience", train.patience,
+                   "flow: stop after so many evaluations without improvement; 0: take all steps")
+      ->capture_default_str();
+  command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")
+      ->check(CLI::IsMember({"error", "drop"}))
+      ->capture_default_str();
+  command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
+  command->add_option("--seed", params.flow.seed, "of every random choice; kept in the result")
+      ->check(refuse_bad_seed, "")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "JSON file; default: standard output");
+  options->add_to(*command);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fansite::cli

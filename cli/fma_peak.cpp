@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/fma_peak.h"
+
+#include <algorithm>
+#include <chrono>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cli/fma_peak.cpp"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace fansite::cli::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Operations of `rounds` rounds; the sum goes to `sink` so that none can be left out.
+double multiply_add(long rounds, float* sink) {
+  const hn::ScalableTag<float> d;
+  const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
+  // Ten sums in flight: two a cycle with a latency of four, and two to spare.
+  auto s0 = hn::Set(d, sink[0]), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0, s8 = s0, s9 = s0;
+  for (long i = 0; i < rounds; ++i) {
+    s0 = hn::MulAdd(s0, factor, term);
+    s1 = hn::MulAdd(s1, factor, term);
+    s2 = hn::MulAdd(s2, factor, term);
+    s3 = hn::MulAdd(s3, factor, term);
+    s4 = hn::MulAdd(s4, factor, term);
+    s5 = hn::MulAdd(s5, factor, term);
+    s6 = hn::MulAdd(s6, factor, term);
+    s7 = hn::MulAdd(s7, factor, term);
+    s8 = hn::MulAdd(s8, factor, term);
+    s9 = hn::MulAdd(s9, factor, term);
+  }
+  const auto sum = hn::Add(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), hn::Add(hn::Add(s4, s5), hn::Add(s6, s7)));
+  sink[0] = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, hn::Add(s8, s9)))) * 1e-6f;
+  return static_cast<double>(rounds) * 10 * 2 * static_cast<double>(hn::Lanes(d));
+}
+
+}  // namespace fansite::cli::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fansite::cli {
+
+HWY_EXPORT(multiply_add);
+
+double fma_peak_gflops() {
+  float sink = 1;
+  double best = 0;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const auto start = std::chrono::steady_clock::now();
+    const double operations = HWY_DYNAMIC_DISPATCH(multiply_add)(1000000, &sink);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, operations / seconds * 1e-9);
+  }
+  return sink == 0 ? 0 : best;
+}
+
+}  // namespace fansite::cli
+#endif  // HWY_ONCE

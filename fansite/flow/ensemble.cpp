@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/flow/ensemble.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+#include "fansite/error.h"
+#include "fansite/flow/model_file.h"
+#include "fansite/parallel.h"
+
+namespace fansite::flow {
+namespace {
+
+// Streams of the ensemble's key.
+enum Stream : std::uint64_t { kFolds, kOrders, kTraining };
+
+// The columns of `values` in the order of a member.
+template <class Rows>
+Rows in_order(const Matrix& values, const std::vector<int>& order) {
+  Rows rows(values.rows(), values.cols());
+  for (Index place = 0; place < values.cols(); ++place) {
+    rows.col(place) = values.col(order[static_cast<std::size_t>(place)]).template cast<float>();
+  }
+  return rows;
+}
+
+// Keeps the file that an interrupted training continues from.
+class CheckpointKeeper {
+  using Clock = std::chrono::steady_clock;
+
+ public:
+  CheckpointKeeper(Checkpoint& checkpoint, std::string path)
+      : checkpoint_(checkpoint), path_(std::move(path)), kept_(checkpoint.under_way.size(), Clock::now()) {}
+
+  void under_way(std::size_t member, const Training& training) {
+    if (path_.empty()) return;
+    const std::lock_guard lock(lock_);
+    if (seconds_since(kept_[member]) < wait_) return;
+    checkpoint_.under_way[member] = training.state();
+    kept_[member] = Clock::now();
+    if (seconds_since(written_) >= wait_) write();
+  }
+
+  void finished(std::size_t member, Trained trained) {
+    const std::lock_guard lock(lock_);
+    checkpoint_.ensemble.members[member].trained = std::move(trained);
+    checkpoint_.under_way[member].reset();
+    if (!path_.empty()) write();
+  }
+
+ private:
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  void write() {
+    const auto start = Clock::now();
+    save_checkpoint(checkpoint_, path_);
+    written_ = Clock::now();
+    wait_ = std::max(1.0, 30 * seconds_since(start));  // a thirtieth of the time at most
+  }
+
+  Checkpoint& checkpoint_;
+  std::string path_;
+  std::mutex lock_;
+  std::vector<Clock::time_point> kept_;  // when each member's state was last taken over
+  Clock::time_point written_ = Clock::now();
+  double wait_ = 1;  // seconds
+};
+
+std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Member& member) {
+  std::vector<int> rows;
+  for (Index row = 0; row < ensemble.rows; ++row) {
+    if (ensemble.params.folds == 1 || ensemble.has_seen(member, row)) rows.push_back(static_cast<int>(row));
+  }
+  return rows;
+}
+
+Ensemble untrained(const Dataset& data, const EnsembleParams& params) {
+  Ensemble ensemble;
+  ensemble.variables = data.names;
+  ensemble.rows = data.rows();
+  ensemble.data_hash = hash_of(data.values);
+  ensemble.params = params;
+  // Fitted to all rows, those left out by a member too: a map of a single column tells nothing about other columns.
+  ensemble.transforms = fit_transforms(params.transform, data.values);
+  const Key key{params.seed};
+  for (int repeat = 0; repeat < params.repeats; ++repeat) {
+    if (params.folds > 1) {
+      const auto order = Random(key.split(kFolds).split(static_cast<std::uint64_t>(repeat)))
+                             .permutation(static_cast<int>(ensemble.rows));
+      auto& folds = ensemble.fold_of_row.emplace_back(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        folds[static_cast<std::size_t>(order[i])] =
+            static_cast<std::uint16_t>(i % static_cast<std::size_t>(params.folds));
+      }
+    }
+    for (int fold = 0; fold < params.folds; ++fold) {
+      Member& member = ensemble.members.emplace_back();
+      member.order = Random(key.split(kOrders).split(ensemble.members.size() - 1)).permutation(data.variables());
+      member.repeat = repeat;
+      member.fold = fold;
+    }
+  }
+  return ensemble;
+}
+
+// Takes over the members of a file of the same training.
+void resume(Checkpoint& fresh, const std::string& path) {
+  if (path.empty() || !std::filesystem::exists(path)) return;
+  Checkpoint saved = load_checkpoint(path);
+  const Ensemble& a = fresh.ensemble;
+  const Ensemble& b = saved.ensemble;
+  check(a.variables == b.variables && a.rows == b.rows && a.data_hash == b.data_hash,
+        "[train] {} is the checkpoint of another table; delete it or choose another path", path);
+  check(a.params == b.params,
+        "[train] {} is the checkpoint of a training with other settings; delete it or choose "
+        "another path",
+        path);
+  fresh = std::move(saved);
+}
+
+}  // namespace
+
+bool Ensemble::has_seen(const Member& member, Index row) const {
+  return params.folds == 1 ||
+         fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
+}
+
+EnsembleParams complete(const EnsembleParams& params, int variables, Index rows) {
+  EnsembleParams p = params;
+  if (p.shape.variables == 0) p.shape = paper_shape(variables);
+  check(p.shape.variables == variables, "[flow] a shape of {} variables for a table of {}", p.shape.variables,
+        variables);
+  check(p.folds >= 1 && p.folds <= 1000, "[flow] {} folds; use 1 to 1000", p.folds);
+  check(p.repeats >= 1 && p.repeats <= 10000, "[flow] {} repeats; use 1 to 10000", p.repeats);
+  check_data(rows >= 2 * Index{p.folds}, "[flow] {} rows are too few for {} folds; use fewer folds or more rows", rows,
+             p.folds);
+  validate(p.train, p.shape);
+  return p;
+}
+
+std::uint64_t hash_of(const MatrixView& values) {
+  // FNV-1a over the bits of the numbers, column by column.
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (Index j = 0; j < values.cols(); ++j) {
+    for (Index i = 0; i < values.rows(); ++i) {
+      hash = (hash ^ std::bit_cast<std::uint64_t>(values(i, j))) * 0x100000001b3u;
+      hash ^= hash >> 32;
+    }
+  }
+  return hash;
+}
+
+Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
+                        const std::string& checkpoint_path) {
+  const EnsembleParams settings = complete(params, data.variables(), data.rows());
+  Checkpoint checkpoint;
+  checkpoint.ensemble = untrained(data, settings);
+  checkpoint.under_way.resize(checkpoint.ensemble.members.size());
+  resume(checkpoint, checkpoint_path);
+  const Matrix values = apply_transforms(checkpoint.ensemble.transforms, data.values);
+  CheckpointKeeper keeper(checkpoint, checkpoint_path);
+
+  std::vector<std::size_t> waiting;
+  for (std::size_t m = 0; m < checkpoint.ensemble.members.size(); ++m) {
+    if (checkpoint.ensemble.members[m].trained.weights.values.empty()) waiting.push_back(m);
+  }
+  progress.begin("training", static_cast<long>(settings.train.steps) * static_cast<long>(waiting.size()));
+  const auto train_member = [&](std::size_t m, Team* team) {
+    const Member& member = checkpoint.ensemble.members[m];
+    const auto table = in_order<RowTable>(values, member.order);
+    const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, member);
+    Training training(table, rows, settings.shape, settings.train, Key{settings.seed}.split(kTraining).split(m), team);
+    if (checkpoint.under_way[m]) training.restore(*checkpoint.under_way[m]);
+    long reported = 0;
+    constexpr std::int64_t kReport = 50;  // steps, some 10 ms
+    while (!training.finished()) {
+      throw_if_interrupted(progress);
+      training.advance(kReport);
+      const long done = static_cast<long>(training.steps());
+      progress.advance(done - std::exchange(reported, done));
+      keeper.under_way(m, training);
+    }
+    progress.advance(static_cast<long>(settings.train.steps) - reported);
+    keeper.finished(m, training.result());
+  };
+  // Members side by side, which costs no synchronisation; a last one alone gets all the threads.
+  const auto threads = static_cast<std::size_t>(thread_count());
+  const bool last_alone = threads > 1 && waiting.size() % threads == 1;
+  const std::size_t together = waiting.size() - (last_alone ? 1 : 0);
+  parallel_for(static_cast<std::ptrdiff_t>(together),
+               [&](std::ptrdiff_t i) { train_member(waiting[static_cast<std::size_t>(i)], nullptr); });
+  if (last_alone) {
+    Team team;
+    train_member(waiting.back(), &team);
+  }
+  if (!checkpoint_path.empty()) std::filesystem::remove(checkpoint_path);
+  return std::move(checkpoint.ensemble);
+}
+
+// ---- Densities ------------------------------------------------------------------------------------------------------
+
+struct EnsembleDensity::Rows {
+  struct Part {
+    Density density;
+    std::vector<int> place;  // of each column in the member's order
+    std::vector<int> rows;   // that this member judges
+    Table table;             // those rows, in the member's order
+  };
+  std::vector<Part> parts;
+  Index rows = 0;
+  bool out_of_sample = false;
+  int largest = 0;
+};
+
+EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& values) : rows_(std::make_unique<Rows>()) {
+  check(values.cols() == static_cast<Index>(ensemble.variables.size()),
+        "[flow] a table of {} columns for a model of {}", values.cols(), ensemble.variables.size());
+  rows_->rows = values.rows();
+  const bool own_table = values.rows() == ensemble.rows && hash_of(values) == ensemble.data_hash;
+  rows_->out_of_sample = !own_table || ensemble.params.folds > 1;
+  rows_->largest = ensemble.params.shape.ranks + 1;
+  const Matrix transformed = apply_transforms(ensemble.transforms, values);
+  for (const Member& member : ensemble.members) {
+    Rows::Part part{
+        Density(member.trained.weights, member.trained.base), std::vector<int>(member.order.size()), {}, {}};
+    for (std::size_t p = 0; p < member.order.size(); ++p) {
+      part.place[static_cast<std::size_t>(member.order[p])] = static_cast<int>(p);
+    }
+    for (Index row = 0; row < values.rows(); ++row) {
+      if (!own_table || ensemble.params.folds == 1 || !ensemble.has_seen(member, row)) {
+        part.rows.push_back(static_cast<int>(row));
+      }
+    }
+    const Table all = in_order<Table>(transformed, member.order);
+    part.table = all(part.rows, Eigen::all);
+    rows_->parts.push_back(std::move(part));
+  }
+}
+
+EnsembleDensity::~EnsembleDensity() = default;
+EnsembleDensity::EnsembleDensity(EnsembleDensity&&) noexcept = default;
+EnsembleDensity& EnsembleDensity::operator=(EnsembleDensity&&) noexcept = default;
+
+Index EnsembleDensity::rows() const { return rows_->rows; }
+bool EnsembleDensity::out_of_sample() const { return rows_->out_of_sample; }
+int EnsembleDensity::largest_subset() const { return rows_->largest; }
+
+Eigen::MatrixXf EnsembleDensity::conditional(std::span<const EntropyQuery> queries) const {
+  const auto columns = static_cast<Index>(queries.size());
+  // ln Σ_k e^{l_k} row by row: the largest l_k so far, and the sum in units of its exponential.
+  Eigen::MatrixXf largest = Eigen::MatrixXf::Constant(rows_->rows, columns, -std::numeric_limits<float>::infinity());
+  Eigen::MatrixXf sum = Eigen::MatrixXf::Zero(rows_->rows, columns);
+  std::vector<int> judges(static_cast<std::size_t>(rows_->rows), 0);
+  std::vector<Subset> subsets(2 * queries.size());
+  for (const Rows::Part& part : rows_->parts) {
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      Subset& given = subsets[2 * q];
+      given.clear();
+      for (const int variable : queries[q].given) given.push_back(part.place[static_cast<std::size_t>(variable)]);
+      std::sort(given.begin(), given.end());
+      Subset& with_target = subsets[2 * q + 1];
+      with_target = given;
+      const int target = part.place[static_cast<std::size_t>(queries[q].target)];
+      with_target.insert(std::upper_bound(with_target.begin(), with_target.end(), target), target);
+    }
+    const Eigen::MatrixXf density = part.density.log_density(part.table, subsets);
+    parallel_for(columns, [&](std::ptrdiff_t q) {
+      for (std::size_t i = 0; i < part.rows.size(); ++i) {
+        const auto at = static_cast<Index>(i);
+        const float l = density(at, 2 * q + 1) - density(at, 2 * q);
+        float& top = largest(part.rows[i], q);
+        float& total = sum(part.rows[i], q);
+        total = l > top ? total * std::exp(top - l) + 1 : total + std::exp(l - top);
+        top = std::max(top, l);
+      }
+    });
+    for (const int row : part.rows) ++judges[static_cast<std::size_t>(row)];
+  }
+  for (Index i = 0; i < rows_->rows; ++i) {
+    const float count = static_cast<float>(judges[static_cast<std::size_t>(i)]);
+    for (Index q = 0; q < columns; ++q) largest(i, q) += std::log(sum(i, q) / count);
+  }
+  return largest;
+}
+
+}  // namespace fansite::flow

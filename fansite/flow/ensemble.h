@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several networks for one table. Each has a random order of the columns, which a flow's answers depend on and their
+// mean hardly does; with folds, each leaves some rows out, and knows which.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fansite/data.h"
+#include "fansite/entropy.h"
+#include "fansite/flow/density.h"
+#include "fansite/flow/trainer.h"
+#include "fansite/transform.h"
+
+namespace fansite::flow {
+
+struct EnsembleParams {
+  int folds = 5;    ///< each member leaves out one of so many parts of the rows; 1: every member sees all rows
+  int repeats = 2;  ///< random divisions of the rows into folds; members = repeats × folds
+  TransformKind transform = TransformKind::rank;
+  Shape shape;  ///< its variables 0: the paper's for the table's width
+  TrainParams train;
+  std::uint64_t seed = 0;
+
+  int members() const { return repeats * folds; }
+  bool operator==(const EnsembleParams&) const = default;
+};
+
+struct Member {
+  std::vector<int> order;  ///< the column at each place of the flow
+  int repeat = 0;
+  int fold = 0;  ///< the part of the rows that it has not seen
+  Trained trained;
+};
+
+/// A trained ensemble: a plain value.
+struct Ensemble {
+  std::vector<std::string> variables;  ///< names of the columns
+  Index rows = 0;                      ///< of the table it was trained on
+  std::uint64_t data_hash = 0;         ///< of that table's values: another table's rows were all not seen
+  EnsembleParams params;
+  std::vector<ColumnTransform> transforms;              ///< per column
+  std::vector<std::vector<std::uint16_t>> fold_of_row;  ///< per repeat; empty when folds = 1
+  std::vector<Member> members;
+
+  /// Whether the member has seen this row of its own table.
+  bool has_seen(const Member& member, Index row) const;
+};
+
+/// Settings filled in and checked for a table of this size; throws a UsageError.
+EnsembleParams complete(const EnsembleParams& params, int variables, Index rows);
+
+std::uint64_t hash_of(const MatrixView& values);
+
+/// Trains all members, several at a time, or one with all threads. The values must be finite and no column constant or
+/// a copy of another. With a checkpoint path, the state is written there every few seconds, a file of the same training
+/// that is there already is continued from, and it is removed at the end; the result has the same bits as without.
+Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
+                        const std::string& checkpoint = {});
+
+/// The members' densities, ready to be asked about one table's rows.
+class EnsembleDensity {
+ public:
+  /// `values` has the ensemble's columns, in the same order.
+  EnsembleDensity(const Ensemble& ensemble, const MatrixView& values);
+  ~EnsembleDensity();
+  EnsembleDensity(EnsembleDensity&&) noexcept;
+  EnsembleDensity& operator=(EnsembleDensity&&) noexcept;
+
+  Index rows() const;
+  /// Whether each row is judged by members that have not seen it: always for another table, with folds for its own.
+  bool out_of_sample() const;
+  /// The largest subset all members have a density for.
+  int largest_subset() const;
+
+  /// out(i, q) = log p(x_T | x_S) of row i on the transformed scale, mixed over the members that have not seen it (all
+  /// of them if every one has): ln mean_k p_k(S, T) / p_k(S). `given` need not be sorted; T is not in it.
+  Eigen::MatrixXf conditional(std::span<const EntropyQuery> queries) const;
+
+ private:
+  struct Rows;
+  std::unique_ptr<Rows> rows_;
+};
+
+}  // namespace fansite::flow

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How uncertain one variable is, given others, and what each of them tells: the one call behind `fansite entropy`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fansite/data.h"
+#include "fansite/entropy.h"
+#include "fansite/flow/ensemble.h"
+
+namespace fansite {
+
+enum class EntropyKind {
+  flow,     ///< an ensemble of flows; any continuous data
+  gaussian  ///< closed form; linear relations
+};
+
+struct InformationParams {
+  std::string target;
+  std::vector<std::string> given;
+  EntropyKind estimator = EntropyKind::flow;
+  flow::EnsembleParams flow;
+  std::string model;       ///< a trained ensemble to use instead of training one; "" trains
+  std::string save_model;  ///< where to keep the trained ensemble
+  std::string checkpoint;  ///< where training keeps its state, to be continued if interrupted
+};
+
+struct InformationResult {
+  std::string target;
+  Index rows = 0;
+  InformationParams params;
+  EntropyEstimate entropy;              ///< H(T)
+  EntropyEstimate conditional_entropy;  ///< H(T | given)
+  EntropyEstimate information;          ///< I(T; given)
+  struct Added {
+    std::string variable;
+    EntropyEstimate information;  ///< I(T; it | the other given variables)
+  };
+  std::vector<Added> added;    ///< in the order given
+  bool original_scale = true;  ///< entropies are on the target's own scale, else on that of its normal scores
+  bool out_of_sample = false;  ///< flow: each row was judged by networks that had not seen it
+  int members = 0;             ///< flow: networks
+  long steps = 0;              ///< flow: training steps, over all members
+  long undone_steps = 0;       ///< flow: of these taken back, because the loss was not finite
+  std::vector<std::string> warnings;
+  double train_seconds = 0;
+  double query_seconds = 0;
+};
+
+/// Throws a DataError when the table allows no answer, a UsageError for unknown names.
+InformationResult information(const Dataset& data, const InformationParams& params, Progress& progress);
+
+std::string_view name(EntropyKind kind);
+EntropyKind parse_entropy_kind(std::string_view name);
+
+}  // namespace fansite

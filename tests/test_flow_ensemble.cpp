@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/flow/ensemble.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "fansite/error.h"
+#include "fansite/flow/model_file.h"
+#include "fansite/parallel.h"
+#include "tests/support.h"
+
+namespace fansite::flow {
+namespace {
+
+using testing::HasSubstr;
+
+Dataset curved_table(Index rows, int columns) {
+  SimulateParams params;
+  params.nodes = columns;
+  params.degree = 1;
+  params.sem = Sem::gp;
+  params.rows = rows;
+  params.seed = 3;
+  return simulate(params).data;
+}
+
+EnsembleParams small() {
+  EnsembleParams params;
+  params.folds = 3;
+  params.repeats = 2;
+  params.train.steps = 120;
+  params.train.evaluate_every = 40;
+  params.seed = 5;
+  return params;
+}
+
+void expect_same_bits(const Ensemble& a, const Ensemble& b) {
+  ASSERT_EQ(a.members.size(), b.members.size());
+  EXPECT_EQ(a.fold_of_row, b.fold_of_row);
+  for (std::size_t m = 0; m < a.members.size(); ++m) {
+    EXPECT_EQ(a.members[m].order, b.members[m].order);
+    EXPECT_EQ(a.members[m].trained.weights.values, b.members[m].trained.weights.values) << "member " << m;
+    EXPECT_EQ(a.members[m].trained.kept_step, b.members[m].trained.kept_step);
+    EXPECT_TRUE(a.members[m].trained.base == b.members[m].trained.base);
+  }
+}
+
+TEST(Ensemble, MembersHaveOrdersAndFoldsOfTheirOwn) {
+  NoProgress silent;
+  const Dataset data = curved_table(90, 6);
+  const Ensemble ensemble = train_ensemble(data, small(), silent);
+  ASSERT_EQ(ensemble.members.size(), 6u);
+  std::set<std::vector<int>> orders;
+  for (const Member& member : ensemble.members) orders.insert(member.order);
+  EXPECT_GT(orders.size(), 4u);
+  // Every repeat leaves every row out exactly once, and the folds are even.
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    std::vector<int> left_out(90, 0), sizes(3, 0);
+    for (const Member& member : ensemble.members) {
+      if (member.repeat != repeat) continue;
+      for (Index row = 0; row < 90; ++row) {
+        if (ensemble.has_seen(member, row)) continue;
+        ++left_out[static_cast<std::size_t>(row)];
+        ++sizes[static_cast<std::size_t>(member.fold)];
+      }
+    }
+    EXPECT_THAT(left_out, testing::Each(1));
+    EXPECT_THAT(sizes, testing::Each(30));
+  }
+}
+
+TEST(Ensemble, SameBitsForAnyNumberOfThreads) {
+  NoProgress silent;
+  const Dataset data = curved_table(80, 5);
+  EnsembleParams params = small();
+  params.repeats = 1;  // three members: with two threads the last one has a team
+  Ensemble one, two;
+  {
+    const ThreadLimit limit(1);
+    one = train_ensemble(data, params, silent);
+  }
+  {
+    const ThreadLimit limit(2);
+    two = train_ensemble(data, params, silent);
+  }
+  expect_same_bits(one, two);
+}
+
+TEST(Ensemble, RowsLeftOutDoNotMatter) {
+  NoProgress silent;
+  const Dataset data = curved_table(60, 4);
+  EnsembleParams params = small();
+  params.repeats = 1;
+  params.transform = TransformKind::none;  // ranks would carry the change over
+  const Ensemble before = train_ensemble(data, params, silent);
+  Dataset changed = data;
+  const Member& member = before.members.front();
+  for (Index row = 0; row < 60; ++row) {
+    if (!before.has_seen(member, row)) changed.values.row(row).array() += 1.0;
+  }
+  const Ensemble after = train_ensemble(changed, params, silent);
+  EXPECT_EQ(before.members[0].trained.weights.values, after.members[0].trained.weights.values);
+  EXPECT_TRUE(before.members[0].trained.base == after.members[0].trained.base);
+  EXPECT_FALSE(before.members[1].trained.base == after.members[1].trained.base);
+}
+
+TEST(Ensemble, ContinuesFromItsCheckpointWithTheSameBits) {
+  const Dataset data = curved_table(80, 5);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("fansite_checkpoint." + std::to_string(::getpid()))).string();
+  EnsembleParams params = small();
+  NoProgress silent;
+  const Ensemble straight = train_ensemble(data, params, silent);
+
+  // Stops the third time that it is asked, with a member finished or not.
+  class Stops final : public Progress {
+   public:
+    explicit Stops(int after) : left_(after) {}
+    void begin(std::string_view, long) override {}
+    void advance(long) override {}
+    bool interrupted() const override { return --left_ < 0; }
+
+   private:
+    mutable std::atomic<int> left_;
+  };
+  const ThreadLimit limit(2);  // so that five looks finish a member
+  for (const int after : {5, 9, 14}) {
+    std::filesystem::remove(path);
+    Stops stops(after);
+    EXPECT_THROW(train_ensemble(data, params, stops, path), Interrupted);
+    EXPECT_TRUE(std::filesystem::exists(path)) << "no member was finished after " << after;
+    expect_same_bits(straight, train_ensemble(data, params, silent, path));
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+
+  Stops stops(9);
+  EXPECT_THROW(train_ensemble(data, params, stops, path), Interrupted);
+  EnsembleParams other = params;
+  other.train.learning_rate *= 2;
+  EXPECT_THAT(message_of<UsageError>([&] { train_ensemble(data, other, silent, path); }),
+              HasSubstr("other settings; delete it or choose another path"));
+  EXPECT_THAT(message_of<UsageError>([&] { train_ensemble(curved_table(81, 5), params, silent, path); }),
+              HasSubstr("another table"));
+  std::filesystem::remove(path);
+}
+
+TEST(Ensemble, ConditionalsMixTheMembersThatHaveNotSeenTheRow) {
+  NoProgress silent;
+  const Dataset data = curved_table(60, 4);
+  const Ensemble ensemble = train_ensemble(data, small(), silent);
+  const EnsembleDensity density(ensemble, data.values);
+  EXPECT_TRUE(density.out_of_sample());
+  const std::vector<EntropyQuery> queries = {{0, {}}, {2, {3, 1}}, {1, {0, 2, 3}}};
+  const Eigen::MatrixXf mixed = density.conditional(queries);
+  const Matrix z = apply_transforms(ensemble.transforms, data.values);
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    for (Index row = 0; row < 60; row += 7) {
+      double sum = 0;
+      int judges = 0;
+      for (const Member& member : ensemble.members) {
+        if (ensemble.has_seen(member, row)) continue;
+        Subset given, both;
+        Table values(1, 4);
+        for (int place = 0; place < 4; ++place) {
+          const int column = member.order[static_cast<std::size_t>(place)];
+          values(0, place) = static_cast<float>(z(row, column));
+          const bool in = std::find(queries[q].given.begin(), queries[q].given.end(), column) != queries[q].given.end();
+          if (in) given.push_back(place);
+          if (in || column == queries[q].target) both.push_back(place);
+        }
+        const Density one(member.trained.weights, member.trained.base);
+        const Eigen::MatrixXf l = one.log_density(values, std::vector<Subset>{given, both});
+        sum += std::exp(static_cast<double>(l(0, 1) - l(0, 0)));
+        ++judges;
+      }
+      EXPECT_EQ(judges, 2);
+      EXPECT_NEAR(static_cast<double>(mixed(row, static_cast<Index>(q))), std::log(sum / judges), 1e-5);
+    }
+  }
+}
+
+TEST(Ensemble, JudgesAnotherTableWithAllMembers) {
+  NoProgress silent;
+  const Dataset data = curved_table(60, 4);
+  EnsembleParams params = small();
+  params.folds = 1;
+  const Ensemble ensemble = train_ensemble(data, params, silent);
+  EXPECT_TRUE(ensemble.fold_of_row.empty());
+  EXPECT_FALSE(EnsembleDensity(ensemble, data.values).out_of_sample());
+  EXPECT_TRUE(EnsembleDensity(ensemble, curved_table(61, 4).values).out_of_sample());
+  EXPECT_THROW(EnsembleDensity(ensemble, curved_table(60, 5).values), UsageError);
+}
+
+TEST(Ensemble, RefusesSettingsThatMakeNoSense) {
+  NoProgress silent;
+  const Dataset data = curved_table(20, 4);
+  const auto message = [&](auto&& change) {
+    EnsembleParams params = small();
+    change(params);
+    return message_of<Error>([&] { train_ensemble(data, params, silent); });
+  };
+  EXPECT_THAT(message([](auto& p) { p.folds = 0; }), HasSubstr("0 folds; use 1 to 1000"));
+  EXPECT_THAT(message([](auto& p) { p.folds = 11; }), HasSubstr("20 rows are too few for 11 folds"));
+  EXPECT_THAT(message([](auto& p) { p.repeats = 0; }), HasSubstr("0 repeats"));
+  EXPECT_THAT(message([](auto& p) { p.shape = paper_shape(5); }), HasSubstr("a shape of 5 variables for a table of 4"));
+  EXPECT_THAT(message([](auto& p) { p.train.steps = -1; }), HasSubstr("-1 steps"));
+}
+
+TEST(Ensemble, CanBeInterrupted) {
+  Impatient impatient;
+  EXPECT_THROW(train_ensemble(curved_table(60, 4), small(), impatient), Interrupted);
+}
+
+}  // namespace
+}  // namespace fansite::flow
