@@ -135,6 +135,8 @@ void add_entropy(CLI::App& app) {
   command
       ->add_option("--base", options->base, "flow: gaussian (the flow learns what is left over) or none (as the paper)")
       ->capture_default_str();
+  command->add_option("--blocks", params.flow.blocks, "flow: hidden nodes of each rank; 0: 6, more for few variables")
+      ->capture_default_str();
   command->add_option("--steps", train.steps, "flow: training steps of each network, at most")->capture_default_str();
   command->add_option("--batch", train.batch, "flow: rows a step; 0: 64, or 256 from 100 variables on")
       ->capture_default_str();

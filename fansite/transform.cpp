@@ -64,8 +64,8 @@ double rank_score(const std::vector<double>& x, const std::vector<double>& z, do
 /// the law cancels, tails included. What is left: the values that are k ranks apart enclose a random share of the law,
 /// Beta(k, N+1−k), with E ln = ψ(k) − ψ(N+1) = −Σ 1/j over j = k..N, and their scores the share k/N. Without the
 /// difference the estimate for 50 normal rows is 0.08 too low, for 5000 0.008.
-double mean_log_slope(const std::vector<double>& sorted, const std::vector<double>& scores) {
-  const std::size_t count = sorted.size(), m = spacing(count);
+double mean_log_slope(const std::vector<double>& sorted, const std::vector<double>& scores, std::size_t m) {
+  const std::size_t count = sorted.size();
   std::vector<double> tail(count + 2, 0.0);  // Σ 1/j over j = k..N
   for (std::size_t k = count; k > 0; --k) tail[k] = tail[k + 1] + 1 / static_cast<double>(k);
   double sum = 0;
@@ -76,6 +76,16 @@ double mean_log_slope(const std::vector<double>& sorted, const std::vector<doubl
     sum += log_difference(sorted[low], sorted[high]) - std::log(scores[high] - scores[low]) + bias;
   }
   return sum / static_cast<double>(count);
+}
+
+/// Narrow windows: one that spans the gap between two modes is wrong, and 2m of them do; with m = 3 the estimate's own
+/// variance is 0.13/N, against about 0.5/N of an entropy. Wider ones only where values are tied, rounded say.
+double mean_log_slope(const std::vector<double>& sorted, const std::vector<double>& scores) {
+  const std::size_t widest = spacing(sorted.size());
+  for (std::size_t m = std::min<std::size_t>(3, widest);; m = std::min(2 * m, widest)) {
+    const double slope = mean_log_slope(sorted, scores, m);
+    if (!std::isnan(slope) || m == widest) return slope;
+  }
 }
 
 void fit_rank(ColumnTransform& transform, const Eigen::Ref<const Vector>& values) {

@@ -18,9 +18,13 @@ class Entropy : public ProgramTest {
   }
 
   /// A short training.
-  static std::vector<std::string> quick(std::vector<std::string> more) {
-    std::vector<std::string> words = {"entropy", "sim/data.csv", "--target", "x2", "--given",   "x1,x3",
-                                      "--steps", "60",           "--folds",  "2",  "--repeats", "1"};
+  static std::vector<std::string> quick(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"entropy", "sim/data.csv", "--target", "x2", "--given", "x1,x3"};
+    for (const auto& [option, value] :
+         {std::pair("--steps", "60"), std::pair("--folds", "2"), std::pair("--repeats", "1")}) {
+      if (std::find(more.begin(), more.end(), option) != more.end()) continue;
+      words.insert(words.end(), {option, value});
+    }
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

@@ -532,6 +532,7 @@ TEST(Kept, IsTheBestStep) {
 
 TEST(Kept, PatienceStopsEarly) {
   Overfitted over;
+  over.params.batch = 4;  // noisy steps, so that there are evaluations without improvement before the best
   bool waited_in_vain = false;
   for (const std::int64_t every : {20, 2}) {
     over.params.evaluate_every = every;
@@ -619,10 +620,12 @@ TEST_P(LearningWith, FindsTwoModes) {
   // is known from the first. Subsets {2} and {1, 2} are equally likely.
   const double gaussian = 0.5 * (1 + std::log(2 * std::numbers::pi)) + std::log(0.3);
   TrainParams params;
-  params.steps = 2000;
+  params.steps = 3000;
+  params.learning_rate = 1e-2;
   params.base = GetParam();
-  EXPECT_NEAR(train(line, paper_shape(1), params).curve.back().held_out, gaussian + std::numbers::ln2, 0.15);
-  EXPECT_NEAR(train(plane, paper_shape(2), params).curve.back().held_out, 1.5 * gaussian + std::numbers::ln2, 0.25);
+  // Losses of the last steps: means over many more looks than the rows held out give.
+  EXPECT_NEAR(train(line, paper_shape(1), params).curve.back().training, gaussian + std::numbers::ln2, 0.1);
+  EXPECT_NEAR(train(plane, paper_shape(2), params).curve.back().training, 1.5 * gaussian + std::numbers::ln2, 0.2);
 }
 
 // With a base, linear Gaussian data are exact before the first step.
@@ -681,7 +684,7 @@ TEST(Learning, OneAndTwoVariables) {
 }
 
 TEST(Learning, CompactFlows) {
-  const RowTable table = noise(60, 12, 22);
+  const RowTable table = 4.0f * noise(60, 12, 22);  // a scale to be learnt
   Shape shape = small_shape(12);
   shape.ranks = 4;
   TrainParams params = short_training();
@@ -690,7 +693,7 @@ TEST(Learning, CompactFlows) {
   for (const SubsetKind kind : {SubsetKind::leaf, SubsetKind::non_leaf}) {
     params.subsets = kind;
     const Trained trained = train(table, shape, params);
-    EXPECT_LT(trained.curve.back().training, trained.curve[1].training);
+    EXPECT_LT(trained.curve.back().training, trained.curve[1].training - 2);
     expect_same(train(table, shape, params, 1, &team), trained);
   }
 }

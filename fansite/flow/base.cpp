@@ -28,10 +28,22 @@ GaussianBase::GaussianBase(const RowTable& data, std::span<const int> rows) {
   mean_ = values.colwise().mean();
   const Matrix centred = values.rowwise() - mean_.transpose();
   covariance_ = centred.transpose() * centred / n;
-  Vector variance = covariance_.diagonal();
-  for (double& v : variance) v = v > 0 ? v : 1.0;  // a column that is constant in these rows
-  covariance_ *= n / (n + 1);
-  covariance_.diagonal() = variance;
+  Vector scale = covariance_.diagonal().cwiseSqrt();
+  for (double& v : scale) v = v > 0 ? v : 1.0;  // a column that is constant in these rows
+  const Vector inverse = scale.cwiseInverse();
+  Matrix correlation = inverse.asDiagonal() * covariance_ * inverse.asDiagonal();
+  correlation.diagonal().setZero();
+  // The variance of a correlation r is (1−r²)²/N; the shrinkage with the least expected squared error is the sum of
+  // these variances over the sum of the r² (Schäfer and Strimmer 2005). At least a prior worth one row.
+  const Eigen::ArrayXXd squares = correlation.array().square();
+  const auto pairs = static_cast<double>(correlation.size() - correlation.rows());
+  const double noise =
+      ((1 - squares).square().sum() - static_cast<double>(correlation.rows())) / n;  // without the diagonal
+  const double signal = squares.sum();
+  const double shrinkage = pairs > 0 ? std::clamp(noise / std::max(signal, 1e-300), 1 / (n + 1), 1.0) : 0.0;
+  correlation *= 1 - shrinkage;
+  correlation.diagonal().setOnes();
+  covariance_ = scale.asDiagonal() * correlation * scale.asDiagonal();
 }
 
 bool GaussianBase::operator==(const GaussianBase& other) const {

@@ -16,8 +16,8 @@ class GaussianBase {
  public:
   GaussianBase() = default;  ///< none: innovations are the values
   GaussianBase(Vector mean, Matrix covariance);
-  /// Mean and covariance of these rows, with a prior worth one row that the columns are independent: safe for collinear
-  /// columns and for more columns than rows.
+  /// Mean and covariance of these rows, the correlations shrunk by as much as they are noise: little with many rows,
+  /// and always by a prior worth one row, which makes collinear columns and more columns than rows safe.
   GaussianBase(const RowTable& data, std::span<const int> rows);
 
   bool empty() const { return mean_.size() == 0; }

@@ -133,9 +133,15 @@ bool Ensemble::has_seen(const Member& member, Index row) const {
          fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
 }
 
+int default_blocks(int variables) { return variables <= 5 ? 24 : variables <= 12 ? 12 : 6; }
+
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows) {
   EnsembleParams p = params;
-  if (p.shape.variables == 0) p.shape = paper_shape(variables);
+  if (p.shape.variables == 0) {
+    p.shape = paper_shape(variables);
+    p.shape.blocks = p.blocks > 0 ? p.blocks : default_blocks(variables);
+  }
+  p.blocks = 0;  // the shape says it now
   check(p.shape.variables == variables, "[flow] a shape of {} variables for a table of {}", p.shape.variables,
         variables);
   check(p.folds >= 1 && p.folds <= 1000, "[flow] {} folds; use 1 to 1000", p.folds);

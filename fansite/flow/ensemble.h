@@ -22,7 +22,8 @@ struct EnsembleParams {
   int folds = 5;    ///< each member leaves out one of so many parts of the rows; 1: every member sees all rows
   int repeats = 2;  ///< random divisions of the rows into folds; members = repeats × folds
   TransformKind transform = TransformKind::rank;
-  Shape shape;  ///< its variables 0: the paper's for the table's width
+  Shape shape;     ///< its variables 0: the paper's for the table's width, with …
+  int blocks = 0;  ///< … so many hidden nodes of each rank; 0: as default_blocks says
   TrainParams train;
   std::uint64_t seed = 0;
 
@@ -50,6 +51,9 @@ struct Ensemble {
   /// Whether the member has seen this row of its own table.
   bool has_seen(const Member& member, Index row) const;
 };
+
+/// The paper's 6, and more for few variables, whose flow would else have few nodes in all.
+int default_blocks(int variables);
 
 /// Settings filled in and checked for a table of this size; throws a UsageError.
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows);

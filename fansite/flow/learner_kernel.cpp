@@ -3,6 +3,7 @@
 
 #include "fansite/flow/denormals.h"
 
+#include <hwy/cache_control.h>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -114,6 +115,22 @@ using Places = int;
 HWY_INLINE Places node_at(int node) { return node; }
 #endif
 
+// Which lanes to take, made once for many terms.
+struct NodePlaces {
+  Places n0, n1, n2, n3, n4, n5;
+#if HWY_CAP_GE512
+  Places quad0, quad1;
+#endif
+};
+HWY_INLINE NodePlaces node_places() {
+  return {
+    node_at(0), node_at(1), node_at(2), node_at(3), node_at(4), node_at(5),
+#if HWY_CAP_GE512
+        quad_places(false), quad_places(true)
+#endif
+  };
+}
+
 // The hidden nodes that feed a term: those of the earlier variables of its row.
 struct Feed {
   const float* hidden;  // [term][hidden_stride]
@@ -124,11 +141,9 @@ struct Feed {
 // Σ W2 h of one term, over the 16 outputs of a chunk, and over the quad behind it.
 template <bool kQuad>
 HWY_INLINE void sum_chunk(const Layout& layout, const float* HWY_RESTRICT weights, const Feed& feed,
-                          float* HWY_RESTRICT out) {
+                          const NodePlaces& places, float* HWY_RESTRICT out) {
   const Index width = layout.hidden_stride;
-  const Places n0 = node_at(0), n1 = node_at(1), n2 = node_at(2), n3 = node_at(3), n4 = node_at(4), n5 = node_at(5);
 #if HWY_CAP_GE512
-  const Places places0 = quad_places(false), places1 = quad_places(true);
   VF quad = hn::Zero(df), quad1 = quad;
 #endif
   for (Index l = 0; l < kChunk; l += lanes()) {
@@ -138,16 +153,16 @@ HWY_INLINE void sum_chunk(const Layout& layout, const float* HWY_RESTRICT weight
       const float* HWY_RESTRICT h = feed.hidden + t * width;
       for (int g = 0; g < layout.groups; ++g, w += layout.group_block, h += kGroupStride) {
         const Nodes nodes(h);
-        sum0 = hn::MulAdd(nodes.node(n0), hn::Load(df, w), sum0);
-        sum1 = hn::MulAdd(nodes.node(n1), hn::Load(df, w + 16), sum1);
-        sum2 = hn::MulAdd(nodes.node(n2), hn::Load(df, w + 32), sum2);
-        sum3 = hn::MulAdd(nodes.node(n3), hn::Load(df, w + 48), sum3);
-        sum4 = hn::MulAdd(nodes.node(n4), hn::Load(df, w + 64), sum4);
-        sum5 = hn::MulAdd(nodes.node(n5), hn::Load(df, w + 80), sum5);
+        sum0 = hn::MulAdd(nodes.node(places.n0), hn::Load(df, w), sum0);
+        sum1 = hn::MulAdd(nodes.node(places.n1), hn::Load(df, w + 16), sum1);
+        sum2 = hn::MulAdd(nodes.node(places.n2), hn::Load(df, w + 32), sum2);
+        sum3 = hn::MulAdd(nodes.node(places.n3), hn::Load(df, w + 48), sum3);
+        sum4 = hn::MulAdd(nodes.node(places.n4), hn::Load(df, w + 64), sum4);
+        sum5 = hn::MulAdd(nodes.node(places.n5), hn::Load(df, w + 80), sum5);
 #if HWY_CAP_GE512
         if (kQuad) {
-          quad = hn::MulAdd(nodes.node(places0), hn::Load(df, w + 96), quad);
-          quad1 = hn::MulAdd(nodes.node(places1), hn::Load(df, w + 112), quad1);
+          quad = hn::MulAdd(nodes.node(places.quad0), hn::Load(df, w + 96), quad);
+          quad1 = hn::MulAdd(nodes.node(places.quad1), hn::Load(df, w + 112), quad1);
         }
 #endif
       }
@@ -179,11 +194,9 @@ HWY_INLINE void sum_chunk(const Layout& layout, const float* HWY_RESTRICT weight
 // Adds h ⊗ (gradient by the sums) of one term to the gradients of the blocks that feed it.
 template <bool kQuad>
 HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRICT back, const Feed& feed,
-                                   float* HWY_RESTRICT gradient) {
+                                   const NodePlaces& places, float* HWY_RESTRICT gradient) {
   const Index width = layout.hidden_stride;
-  const Places n0 = node_at(0), n1 = node_at(1), n2 = node_at(2), n3 = node_at(3), n4 = node_at(4), n5 = node_at(5);
 #if HWY_CAP_GE512
-  const Places places0 = quad_places(false), places1 = quad_places(true);
   const VF quad = hn::LoadDup128(df, back + (kQuad ? kChunk : 0));
 #endif
   const auto add = [](VF node, VF by, float* to)
@@ -195,16 +208,16 @@ HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRI
       const float* HWY_RESTRICT h = feed.hidden + t * width;
       for (int g = 0; g < layout.groups; ++g, to += layout.group_block, h += kGroupStride) {
         const Nodes nodes(h);
-        add(nodes.node(n0), main, to);
-        add(nodes.node(n1), main, to + 16);
-        add(nodes.node(n2), main, to + 32);
-        add(nodes.node(n3), main, to + 48);
-        add(nodes.node(n4), main, to + 64);
-        add(nodes.node(n5), main, to + 80);
+        add(nodes.node(places.n0), main, to);
+        add(nodes.node(places.n1), main, to + 16);
+        add(nodes.node(places.n2), main, to + 32);
+        add(nodes.node(places.n3), main, to + 48);
+        add(nodes.node(places.n4), main, to + 64);
+        add(nodes.node(places.n5), main, to + 80);
 #if HWY_CAP_GE512
         if (kQuad) {
-          add(nodes.node(places0), quad, to + 96);
-          add(nodes.node(places1), quad, to + 112);
+          add(nodes.node(places.quad0), quad, to + 96);
+          add(nodes.node(places.quad1), quad, to + 112);
         }
 #endif
       }
@@ -224,21 +237,23 @@ HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRI
 }
 
 template <bool kQuad>
-HWY_INLINE void sum_term(const Layout& layout, const float* weights, const Feed& feed, float* out) {
+HWY_INLINE void sum_term(const Layout& layout, const float* weights, const Feed& feed, const NodePlaces& places,
+                         float* out) {
   for (int c = 0; c + 1 < layout.chunks; ++c) {
-    sum_chunk<false>(layout, weights + c * kGroup * kChunk, feed, out + c * kChunk);
+    sum_chunk<false>(layout, weights + c * kGroup * kChunk, feed, places, out + c * kChunk);
   }
   const int last = layout.chunks - 1;
-  sum_chunk<kQuad>(layout, weights + last * kGroup * kChunk, feed, out + last * kChunk);
+  sum_chunk<kQuad>(layout, weights + last * kGroup * kChunk, feed, places, out + last * kChunk);
 }
 
 template <bool kQuad>
-HWY_INLINE void add_term_gradient(const Layout& layout, const float* back, const Feed& feed, float* gradient) {
+HWY_INLINE void add_term_gradient(const Layout& layout, const float* back, const Feed& feed, const NodePlaces& places,
+                                  float* gradient) {
   for (int c = 0; c + 1 < layout.chunks; ++c) {
-    add_chunk_gradient<false>(layout, back + c * kChunk, feed, gradient + c * kGroup * kChunk);
+    add_chunk_gradient<false>(layout, back + c * kChunk, feed, places, gradient + c * kGroup * kChunk);
   }
   const int last = layout.chunks - 1;
-  add_chunk_gradient<kQuad>(layout, back + last * kChunk, feed, gradient + last * kGroup * kChunk);
+  add_chunk_gradient<kQuad>(layout, back + last * kChunk, feed, places, gradient + last * kGroup * kChunk);
 }
 
 // Σ squares of whole vectors.
@@ -329,6 +344,7 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
   const Batch& batch = *step.batch;
   const Index stride = layout.output_stride;
   const Index mixing = kernel::mixing_stride(layout);
+  const NodePlaces places = node_places();
   piece.loss = piece.square = 0;
   const int begin = batch.var_start[static_cast<std::size_t>(first_variable)];
   const Index count = batch.var_start[static_cast<std::size_t>(last_variable)] - begin;
@@ -351,7 +367,7 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
     const float* HWY_RESTRICT b2 = step.weights + layout.b2 + j * stride;
     for (const Index stop = batch.var_start[static_cast<std::size_t>(j) + 1] - begin; i < stop; ++i) {
       float* HWY_RESTRICT sum = step.outputs + terms[i] * stride;
-      sum_term<kQuad>(layout, w2, feed_of(terms[i]), sum);
+      sum_term<kQuad>(layout, w2, feed_of(terms[i]), places, sum);
       for (Index l = 0; l < stride; l += lanes()) {
         hn::Store(hn::MulAdd(hn::Load(df, s2 + l), hn::Load(df, sum + l), hn::Load(df, b2 + l)), df,
                   o + i * stride + l);
@@ -413,7 +429,7 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
     }
     const Index size = layout.w2_block * layout.fan_in(j);
     for (; i < stop; ++i) {
-      add_term_gradient<kQuad>(layout, step.output_gradient + terms[i] * stride, feed_of(terms[i]), dw2);
+      add_term_gradient<kQuad>(layout, step.output_gradient + terms[i] * stride, feed_of(terms[i]), places, dw2);
     }
     piece.square += sum_of_squares(ds2, stride) + sum_of_squares(db2, stride) + sum_of_squares(dw2, size);
   }
@@ -510,6 +526,13 @@ double hidden_backward_impl(const Step& step, int first_rank, int last_rank) {
     float* HWY_RESTRICT ds1 = step.gradient + layout.s1 + r * width;
     float* HWY_RESTRICT db1 = step.gradient + layout.b1 + r * width;
     const Index inputs = layout.inputs(r);
+    // The next rank's blocks lie one behind each of this rank's.
+    if (r + 1 < layout.shape.ranks) {
+      for (int j = r + 2; j < layout.shape.variables; ++j) {
+        const float* next = step.weights + layout.w2_blocks[static_cast<std::size_t>(j)] + (r + 1) * layout.w2_block;
+        for (Index i = 0; i < layout.w2_block; i += kChunk) hwy::Prefetch(next + i);
+      }
+    }
     std::fill_n(dw1, inputs * width, 0.0f);
     std::fill_n(ds1, width, 0.0f);
     std::fill_n(db1, width, 0.0f);

@@ -24,14 +24,13 @@ Parameters zero_parameters(const Shape& shape) {
 }
 
 Parameters initial_parameters(const Shape& shape, Key key) {
-  constexpr double kSmall = 0.001;
   Parameters p = zero_parameters(shape);
   // One stream per tensor, so that the size of one does not move the others.
   const auto fill = [&](std::uint64_t stream, auto& tensor, auto&& draw) {
     Random random(key.split(stream));
     std::generate_n(tensor.data(), tensor.size(), [&] { return draw(random); });
   };
-  const auto normal = [](Random& random) { return kSmall * random.normal(); };
+  const auto normal = [](Random& random) { return kInitialSize * random.normal(); };
   const auto uniform = [](Random& random) { return random.uniform(-1, 1); };
   fill(0, p.w1, normal);
   fill(1, p.s1, uniform);
@@ -39,7 +38,7 @@ Parameters initial_parameters(const Shape& shape, Key key) {
   fill(3, p.w2, normal);
   fill(4, p.s2, uniform);
   fill(5, p.b2, uniform);
-  fill(6, p.v, [](Random& random) { return random.uniform(-kSmall, kSmall); });
+  fill(6, p.v, [](Random& random) { return random.uniform(-kInitialSize, kInitialSize); });
   p.c.head(shape.sigmoids).setConstant(portable::log(portable::exp(1 - 1e-6) - 1));
   return p;
 }

@@ -26,6 +26,8 @@ struct Parameters {
 /// All zero.
 Parameters zero_parameters(const Shape& shape);
 
+inline constexpr double kInitialSize = 0.001;  ///< of W1, W2 and V
+
 /// The paper's: W1, W2 ~ N(0, 0.001²); s1, b1, s2, b2 ~ U(−1, 1); V ~ U(−0.001, 0.001); c = ln(e^(1−1e-6) − 1) for the
 /// slopes, so that they start at 1, and 0 elsewhere.
 Parameters initial_parameters(const Shape& shape, Key key);

@@ -27,15 +27,22 @@ TrainParams complete(TrainParams params, const Shape& shape) {
   return params;
 }
 
-// Sigmoids that start alike move alike: one mode, for thousands of steps. On innovations, which have unit variance,
-// their shifts are spread; with a standard deviation of s, z = u + O(s²), and a normal density changes by O(s⁴).
-constexpr double kSpread = 0.4;
-
-Parameters start(const Shape& shape, BaseKind base, Key key) {
+// Where training starts. The paper's values are tiny, and grow only because the marginals do not fit at first; over a
+// base they do, and the gradient of each of W1, W2 and V is a product of the other two: nothing would move for
+// thousands of steps. So W1 and V start large, as random features and a random readout, and W2 small, with no bias: the
+// flow starts as the identity nonetheless. Sigmoids that start alike also move alike, and make one mode; their shifts
+// are spread. With a standard deviation of s that is z = u + O(s²), and changes a normal density by O(s⁴).
+Parameters start(const Shape& shape, const TrainParams& params, Key key) {
+  constexpr double kW2 = 0.01, kV = 0.3, kSpread = 0.4;
   Parameters parameters = initial_parameters(shape, key);
+  if (params.base == BaseKind::none) return parameters;
+  // Half of max_size values of unit variance come together in a node.
+  parameters.w1 *= 1 / (kInitialSize * std::sqrt(std::max(1.0, 0.5 * params.max_size)));
+  parameters.w2 *= kW2 / kInitialSize;
+  parameters.v *= kV / kInitialSize;
+  parameters.b2.setZero();
   const int k = shape.sigmoids;
-  if (base == BaseKind::none || k == 1) return parameters;
-  const double step = kSpread * std::sqrt(12.0 / (k * k - 1));  // of k evenly spaced shifts with that deviation
+  const double step = k > 1 ? kSpread * std::sqrt(12.0 / (k * k - 1)) : 0;  // of k evenly spaced shifts
   for (int i = 0; i < k; ++i) parameters.c[k + i] = step * (i - 0.5 * (k - 1));
   return parameters;
 }
@@ -100,7 +107,7 @@ struct Training::Work {
         params(complete(params, shape)),
         key(key),
         team(team),
-        learner(pack(start(shape, this->params.base, key.split(kInitial))), team),
+        learner(pack(start(shape, this->params, key.split(kInitial))), team),
         sampler(shape.variables, this->params.subsets, this->params.max_size),
         batch(shape, &base),
         next(shape, &base) {
@@ -233,7 +240,6 @@ struct Training::Work {
     } else {
       state.kept_step = state.step;
     }
-    // A step that went wrong shows in the next loss: what is worth going back to has just been seen to work.
     if (state.undone_in_a_row == 0 && (held_out.empty() || std::isfinite(point.held_out)))
       state.backup = learner.state();
     state.curve.push_back(point);
