@@ -138,20 +138,33 @@ struct Feed {
   int first, last;      // terms
 };
 
+// Where the outputs of a term go: their sums, and o = scale · sum + bias.
+struct Outputs {
+  const float *scale, *bias;
+  float *sum, *value;
+  HWY_INLINE Outputs from(Index l) const { return {scale + l, bias + l, sum + l, value + l}; }
+  HWY_INLINE void store(VF total, Index l) const {
+    hn::Store(total, df, sum + l);
+    hn::Store(hn::MulAdd(hn::Load(df, scale + l), total, hn::Load(df, bias + l)), df, value + l);
+  }
+};
+
 // Σ W2 h of one term, over the 16 outputs of a chunk, and over the quad behind it.
-template <bool kQuad>
+template <bool kQuad, bool kPlain>
 HWY_INLINE void sum_chunk(const Layout& layout, const float* HWY_RESTRICT weights, const Feed& feed,
-                          const NodePlaces& places, float* HWY_RESTRICT out) {
-  const Index width = layout.hidden_stride;
+                          const NodePlaces& places, const Outputs& out) {
+  const int groups = kPlain ? 1 : layout.groups;
+  const Index width = kPlain ? kGroupStride : layout.hidden_stride;
+  const Index block = layout.w2_block, group_block = layout.group_block;
 #if HWY_CAP_GE512
   VF quad = hn::Zero(df), quad1 = quad;
 #endif
   for (Index l = 0; l < kChunk; l += lanes()) {
     VF sum0 = hn::Zero(df), sum1 = sum0, sum2 = sum0, sum3 = sum0, sum4 = sum0, sum5 = sum0;
     for (int t = feed.first; t < feed.last; ++t) {
-      const float* HWY_RESTRICT w = weights + feed.rank[t] * layout.w2_block + l;
+      const float* HWY_RESTRICT w = weights + feed.rank[t] * block + l;
       const float* HWY_RESTRICT h = feed.hidden + t * width;
-      for (int g = 0; g < layout.groups; ++g, w += layout.group_block, h += kGroupStride) {
+      for (int g = 0; g < groups; ++g, w += group_block, h += kGroupStride) {
         const Nodes nodes(h);
         sum0 = hn::MulAdd(nodes.node(places.n0), hn::Load(df, w), sum0);
         sum1 = hn::MulAdd(nodes.node(places.n1), hn::Load(df, w + 16), sum1);
@@ -167,7 +180,7 @@ HWY_INLINE void sum_chunk(const Layout& layout, const float* HWY_RESTRICT weight
 #endif
       }
     }
-    hn::Store(hn::Add(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), hn::Add(sum4, sum5)), df, out + l);
+    out.store(hn::Add(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), hn::Add(sum4, sum5)), l);
   }
   if (!kQuad) return;
 #if HWY_CAP_GE512
@@ -175,27 +188,30 @@ HWY_INLINE void sum_chunk(const Layout& layout, const float* HWY_RESTRICT weight
   quad = hn::Add(quad, quad1);
   quad = hn::Add(quad, hn::SwapAdjacentBlocks(quad));
   quad = hn::Add(quad, hn::ConcatLowerUpper(df, quad, quad));
-  hn::Store(hn::IfThenElseZero(hn::FirstN(df, 4), quad), df, out + kChunk);
+  out.store(hn::IfThenElseZero(hn::FirstN(df, 4), quad), kChunk);
 #else
   for (int l = 0; l < kChunk; ++l) {
     float sum = 0;
     for (int t = feed.first; l < 4 && t < feed.last; ++t) {
-      const float* HWY_RESTRICT w = weights + feed.rank[t] * layout.w2_block + kGroup * kChunk;
+      const float* HWY_RESTRICT w = weights + feed.rank[t] * block + kGroup * kChunk;
       const float* HWY_RESTRICT h = feed.hidden + t * width;
-      for (int g = 0; g < layout.groups; ++g, w += layout.group_block, h += kGroupStride) {
+      for (int g = 0; g < groups; ++g, w += group_block, h += kGroupStride) {
         for (int b = 0; b < kGroup; ++b) sum += h[b] * w[Layout::kQuadPlaces[b] * 4 + l];
       }
     }
-    out[kChunk + l] = sum;
+    out.sum[kChunk + l] = sum;
   }
+  for (Index l = kChunk; l < 2 * kChunk; l += lanes()) out.store(hn::Load(df, out.sum + l), l);
 #endif
 }
 
 // Adds h ⊗ (gradient by the sums) of one term to the gradients of the blocks that feed it.
-template <bool kQuad>
+template <bool kQuad, bool kPlain>
 HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRICT back, const Feed& feed,
                                    const NodePlaces& places, float* HWY_RESTRICT gradient) {
-  const Index width = layout.hidden_stride;
+  const int groups = kPlain ? 1 : layout.groups;
+  const Index width = kPlain ? kGroupStride : layout.hidden_stride;
+  const Index block = layout.w2_block, group_block = layout.group_block;
 #if HWY_CAP_GE512
   const VF quad = hn::LoadDup128(df, back + (kQuad ? kChunk : 0));
 #endif
@@ -204,9 +220,9 @@ HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRI
   for (Index l = 0; l < kChunk; l += lanes()) {
     const VF main = hn::Load(df, back + l);
     for (int t = feed.first; t < feed.last; ++t) {
-      float* HWY_RESTRICT to = gradient + feed.rank[t] * layout.w2_block + l;
+      float* HWY_RESTRICT to = gradient + feed.rank[t] * block + l;
       const float* HWY_RESTRICT h = feed.hidden + t * width;
-      for (int g = 0; g < layout.groups; ++g, to += layout.group_block, h += kGroupStride) {
+      for (int g = 0; g < groups; ++g, to += group_block, h += kGroupStride) {
         const Nodes nodes(h);
         add(nodes.node(places.n0), main, to);
         add(nodes.node(places.n1), main, to + 16);
@@ -225,9 +241,9 @@ HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRI
   }
 #if !HWY_CAP_GE512
   for (int t = feed.first; kQuad && t < feed.last; ++t) {
-    float* HWY_RESTRICT to = gradient + feed.rank[t] * layout.w2_block + kGroup * kChunk;
+    float* HWY_RESTRICT to = gradient + feed.rank[t] * block + kGroup * kChunk;
     const float* HWY_RESTRICT h = feed.hidden + t * width;
-    for (int g = 0; g < layout.groups; ++g, to += layout.group_block, h += kGroupStride) {
+    for (int g = 0; g < groups; ++g, to += group_block, h += kGroupStride) {
       for (int b = 0; b < kGroup; ++b) {
         for (int l = 0; l < 4; ++l) to[Layout::kQuadPlaces[b] * 4 + l] += h[b] * back[kChunk + l];
       }
@@ -236,24 +252,24 @@ HWY_INLINE void add_chunk_gradient(const Layout& layout, const float* HWY_RESTRI
 #endif
 }
 
-template <bool kQuad>
+template <bool kQuad, bool kPlain>
 HWY_INLINE void sum_term(const Layout& layout, const float* weights, const Feed& feed, const NodePlaces& places,
-                         float* out) {
-  for (int c = 0; c + 1 < layout.chunks; ++c) {
-    sum_chunk<false>(layout, weights + c * kGroup * kChunk, feed, places, out + c * kChunk);
+                         const Outputs& out) {
+  for (int c = 0; !kPlain && c + 1 < layout.chunks; ++c) {
+    sum_chunk<false, kPlain>(layout, weights + c * kGroup * kChunk, feed, places, out.from(c * kChunk));
   }
-  const int last = layout.chunks - 1;
-  sum_chunk<kQuad>(layout, weights + last * kGroup * kChunk, feed, places, out + last * kChunk);
+  const int last = kPlain ? 0 : layout.chunks - 1;
+  sum_chunk<kQuad, kPlain>(layout, weights + last * kGroup * kChunk, feed, places, out.from(last * kChunk));
 }
 
-template <bool kQuad>
+template <bool kQuad, bool kPlain>
 HWY_INLINE void add_term_gradient(const Layout& layout, const float* back, const Feed& feed, const NodePlaces& places,
                                   float* gradient) {
-  for (int c = 0; c + 1 < layout.chunks; ++c) {
-    add_chunk_gradient<false>(layout, back + c * kChunk, feed, places, gradient + c * kGroup * kChunk);
+  for (int c = 0; !kPlain && c + 1 < layout.chunks; ++c) {
+    add_chunk_gradient<false, kPlain>(layout, back + c * kChunk, feed, places, gradient + c * kGroup * kChunk);
   }
-  const int last = layout.chunks - 1;
-  add_chunk_gradient<kQuad>(layout, back + last * kChunk, feed, places, gradient + last * kGroup * kChunk);
+  const int last = kPlain ? 0 : layout.chunks - 1;
+  add_chunk_gradient<kQuad, kPlain>(layout, back + last * kChunk, feed, places, gradient + last * kGroup * kChunk);
 }
 
 // Σ squares of whole vectors.
@@ -338,7 +354,7 @@ HWY_INLINE void outer_sums(const float* HWY_RESTRICT left, Index left_stride, co
   }
 }
 
-template <bool kQuad>
+template <bool kQuad, bool kPlain>
 void outputs_of(const Step& step, int first_variable, int last_variable, OutputPiece& piece) {
   const Layout& layout = *step.layout;
   const Batch& batch = *step.batch;
@@ -366,12 +382,8 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
     const float* HWY_RESTRICT s2 = step.weights + layout.s2 + j * stride;
     const float* HWY_RESTRICT b2 = step.weights + layout.b2 + j * stride;
     for (const Index stop = batch.var_start[static_cast<std::size_t>(j) + 1] - begin; i < stop; ++i) {
-      float* HWY_RESTRICT sum = step.outputs + terms[i] * stride;
-      sum_term<kQuad>(layout, w2, feed_of(terms[i]), places, sum);
-      for (Index l = 0; l < stride; l += lanes()) {
-        hn::Store(hn::MulAdd(hn::Load(df, s2 + l), hn::Load(df, sum + l), hn::Load(df, b2 + l)), df,
-                  o + i * stride + l);
-      }
+      sum_term<kQuad, kPlain>(layout, w2, feed_of(terms[i]), places,
+                              Outputs{s2, b2, step.outputs + terms[i] * stride, o + i * stride});
     }
   }
   // q = V o + c, then the sigmoids.
@@ -429,28 +441,30 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
     }
     const Index size = layout.w2_block * layout.fan_in(j);
     for (; i < stop; ++i) {
-      add_term_gradient<kQuad>(layout, step.output_gradient + terms[i] * stride, feed_of(terms[i]), places, dw2);
+      add_term_gradient<kQuad, kPlain>(layout, step.output_gradient + terms[i] * stride, feed_of(terms[i]), places,
+                                       dw2);
     }
     piece.square += sum_of_squares(ds2, stride) + sum_of_squares(db2, stride) + sum_of_squares(dw2, size);
   }
 }
 
 void outputs_impl(const Step& step, int first_variable, int last_variable, OutputPiece& piece) {
-  if (step.layout->quad) {
-    outputs_of<true>(step, first_variable, last_variable, piece);
-  } else {
-    outputs_of<false>(step, first_variable, last_variable, piece);
-  }
+  const bool plain = step.layout->groups == 1 && step.layout->chunks == 1;  // as the paper's shapes are
+  if (plain && step.layout->quad) return outputs_of<true, true>(step, first_variable, last_variable, piece);
+  if (plain) return outputs_of<false, true>(step, first_variable, last_variable, piece);
+  if (step.layout->quad) return outputs_of<true, false>(step, first_variable, last_variable, piece);
+  outputs_of<false, false>(step, first_variable, last_variable, piece);
 }
 
 // ---- Hidden backward ------------------------------------------------------------------------------------------------
 
 // Σ over the row's later variables of W2ᵀ (gradient by o): the gradient by the 6 hidden nodes of one term.
-template <bool kQuad>
+template <bool kQuad, bool kPlain>
 HWY_INLINE void hidden_gradient(const Layout& layout, const float* HWY_RESTRICT weights, int rank,
                                 const int* HWY_RESTRICT variable, int first, int last, int group,
                                 const float* HWY_RESTRICT out, float* HWY_RESTRICT gradient) {
   const Index stride = layout.output_stride;
+  const int chunks = kPlain ? 1 : layout.chunks;
   const Index offset = rank * layout.w2_block + group * layout.group_block;
   const Index* HWY_RESTRICT blocks = layout.w2_blocks.data();
 #if HWY_CAP_GE512
@@ -459,7 +473,7 @@ HWY_INLINE void hidden_gradient(const Layout& layout, const float* HWY_RESTRICT 
     for (int t = first; t < last; ++t) {
       const float* HWY_RESTRICT w = weights + blocks[variable[t]] + offset;
       const float* HWY_RESTRICT o = out + t * stride;
-      for (int c = 0; c < layout.chunks; ++c, w += 96, o += kChunk) {
+      for (int c = 0; c < chunks; ++c, w += 96, o += kChunk) {
         const VF main = hn::Load(df, o);
         g0 = hn::MulAdd(main, hn::Load(df, w), g0);
         g1 = hn::MulAdd(main, hn::Load(df, w + 16), g1);
@@ -500,7 +514,7 @@ HWY_INLINE void hidden_gradient(const Layout& layout, const float* HWY_RESTRICT 
     for (int t = first; t < last; ++t) {
       const float* HWY_RESTRICT w = weights + blocks[variable[t]] + offset;
       const float* HWY_RESTRICT o = out + t * stride;
-      for (int c = 0; c < layout.chunks; ++c, w += 96, o += kChunk) {
+      for (int c = 0; c < chunks; ++c, w += 96, o += kChunk) {
         for (Index l = 0; l < kChunk; l += lanes()) {
           sum = hn::MulAdd(hn::Load(df, o + l), hn::Load(df, w + b * kChunk + l), sum);
         }
@@ -515,11 +529,17 @@ HWY_INLINE void hidden_gradient(const Layout& layout, const float* HWY_RESTRICT 
 #endif
 }
 
-double hidden_backward_impl(const Step& step, int first_rank, int last_rank) {
+template <bool kQuad, bool kPlain>
+double hidden_backward_of(const Step& step, int first_rank, int last_rank) {
   const Layout& layout = *step.layout;
   const Batch& batch = *step.batch;
   const hn::CappedTag<float, kGroupStride> d;
-  const Index width = layout.hidden_stride;
+  const Index width = kPlain ? kGroupStride : layout.hidden_stride;
+  const int groups = kPlain ? 1 : layout.groups;
+  // In locals: after a store of a vector the compiler would read them from the batch again.
+  const int* HWY_RESTRICT variable = batch.variable.data();
+  const float* HWY_RESTRICT values = batch.value.data();
+  const float* HWY_RESTRICT hidden = step.hidden;
   double square = 0;
   for (int r = first_rank; r < last_rank; ++r) {
     float* HWY_RESTRICT dw1 = step.gradient + layout.w1_rows[static_cast<std::size_t>(r)];
@@ -541,17 +561,12 @@ double hidden_backward_impl(const Step& step, int first_rank, int last_rank) {
       const int t = batch.by_rank[static_cast<std::size_t>(k)];
       const std::size_t row = static_cast<std::size_t>(batch.row[static_cast<std::size_t>(t)]);
       const int first = batch.row_start[row];
-      for (int g = 0; g < layout.groups; ++g) {
+      for (int g = 0; g < groups; ++g) {
         HWY_ALIGN float back[kChunk];
-        if (layout.quad) {
-          hidden_gradient<true>(layout, step.weights, r, batch.variable.data(), t + 1, batch.row_start[row + 1], g,
-                                step.output_gradient, back);
-        } else {
-          hidden_gradient<false>(layout, step.weights, r, batch.variable.data(), t + 1, batch.row_start[row + 1], g,
-                                 step.output_gradient, back);
-        }
+        hidden_gradient<kQuad, kPlain>(layout, step.weights, r, variable, t + 1, batch.row_start[row + 1], g,
+                                       step.output_gradient, back);
         const Index at = g * kGroupStride;
-        const float* HWY_RESTRICT h = step.hidden + t * width + at;
+        const float* HWY_RESTRICT h = hidden + t * width + at;
         for (Index b = 0; b < kGroupStride; b += static_cast<Index>(hn::Lanes(d))) {
           const auto value = hn::LoadU(d, h + b);
           const auto one = hn::Set(d, 1.0f);
@@ -560,8 +575,8 @@ double hidden_backward_impl(const Step& step, int first_rank, int last_rank) {
           hn::StoreU(hn::Add(pre, hn::LoadU(d, db1 + at + b)), d, db1 + at + b);
           float* HWY_RESTRICT dw = dw1 + at + b;
           for (int q = first; q <= t; ++q) {
-            float* HWY_RESTRICT to = dw + batch.variable[static_cast<std::size_t>(q)] * width;
-            hn::StoreU(hn::MulAdd(hn::Set(d, batch.value[static_cast<std::size_t>(q)]), pre, hn::LoadU(d, to)), d, to);
+            float* HWY_RESTRICT to = dw + variable[q] * width;
+            hn::StoreU(hn::MulAdd(hn::Set(d, values[q]), pre, hn::LoadU(d, to)), d, to);
           }
         }
       }
@@ -587,6 +602,14 @@ double hidden_backward_impl(const Step& step, int first_rank, int last_rank) {
     }
   }
   return square;
+}
+
+double hidden_backward_impl(const Step& step, int first_rank, int last_rank) {
+  const bool plain = step.layout->groups == 1 && step.layout->chunks == 1;
+  if (plain && step.layout->quad) return hidden_backward_of<true, true>(step, first_rank, last_rank);
+  if (plain) return hidden_backward_of<false, true>(step, first_rank, last_rank);
+  if (step.layout->quad) return hidden_backward_of<true, false>(step, first_rank, last_rank);
+  return hidden_backward_of<false, false>(step, first_rank, last_rank);
 }
 
 // ---- Adam -----------------------------------------------------------------------------------------------------------
