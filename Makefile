@@ -25,7 +25,7 @@ test: configure ## every test
 	@ctest --preset $(PRESET)
 
 bench: configure ## the benchmarks of bench/, each figure beside its target
-	@cmake --build --preset $(PRESET) --target benchmarks
+	@cmake --build --preset $(PRESET) --target benchmarks fansite_cli
 	@tools/bench.sh $(BUILD)/bench
 
 lint:      ## formatting and clang-tidy, no warnings allowed

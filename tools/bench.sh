@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every benchmark, each figure beside its target. About five minutes on two cores.
+# Every benchmark, each figure beside its target. About six minutes on two cores.
 set -euo pipefail
 folder=$1
 for name in markov_boundaries scaling calibration csv; do
@@ -7,3 +7,5 @@ for name in markov_boundaries scaling calibration csv; do
   "$folder/bench_$name"
   echo
 done
+echo "=== flow ==="
+"$folder/../fansite" bench flow

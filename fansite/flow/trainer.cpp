@@ -156,22 +156,23 @@ struct Training::Work {
   }
 
   // The rows of step t are places t·B .. t·B+B−1 of an endless list: the rows in a random order, again and again.
-  int row_at(std::int64_t place) {
-    const auto n = static_cast<std::int64_t>(rows.size());
-    const std::int64_t epoch = place / n;
-    if (epoch != order_epoch) {
-      order = Random(key.split(kOrder).split(static_cast<std::uint64_t>(epoch))).permutation(static_cast<int>(n));
-      order_epoch = epoch;
-    }
-    return rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place % n)])];
-  }
-
   void fill(Batch& to, std::int64_t step) {
+    const auto n = static_cast<std::int64_t>(rows.size());
+    std::int64_t epoch = step * params.batch / n, place = step * params.batch % n;
     Random random(key.split(kSubsets).split(static_cast<std::uint64_t>(step)));
     to.clear();
-    for (int i = 0; i < params.batch; ++i) {
+    for (int i = 0; i < params.batch; ++i, ++place) {
+      if (place == n) {
+        ++epoch;
+        place = 0;
+      }
+      if (epoch != order_epoch) {
+        order = Random(key.split(kOrder).split(static_cast<std::uint64_t>(epoch))).permutation(static_cast<int>(n));
+        order_epoch = epoch;
+      }
+      const int row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
       sampler.draw(random, subset);
-      to.add(subset, data.row(row_at(step * params.batch + i)).data());
+      to.add(subset, data.row(row).data());
     }
     to.finish();
     filled_step = step;
