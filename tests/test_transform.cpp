@@ -225,9 +225,9 @@ TEST(Transform, NamesRoundTrip) {
 
 TEST(Transform, ExplainsWhatItCannotFit) {
   Matrix values = Matrix::Random(5, 3);
-  EXPECT_THAT(
-      message_of<UsageError>([&] { apply_transforms(fit_transforms(TransformKind::rank, values), values.leftCols(2)); }),
-      HasSubstr("2 columns for the maps of 3"));
+  EXPECT_THAT(message_of<UsageError>(
+                  [&] { apply_transforms(fit_transforms(TransformKind::rank, values), values.leftCols(2)); }),
+              HasSubstr("2 columns for the maps of 3"));
   values(3, 1) = std::nan("");
   values(2, 2) = kInfinity;
   EXPECT_THAT(message_of<DataError>([&] { fit_transforms(TransformKind::none, values); }),

@@ -149,6 +149,7 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
   check_data(rows >= 2 * Index{p.folds}, "[flow] {} rows are too few for {} folds; use fewer folds or more rows", rows,
              p.folds);
   validate(p.train, p.shape);
+  p.train = complete(p.train, p.shape);
   return p;
 }
 

@@ -18,15 +18,6 @@ enum Stream : std::uint64_t { kInitial, kSplit, kLooks, kOrder, kSubsets };
 constexpr std::int64_t kMostUndone = 20;  // in a row, before training is given up
 constexpr int kHeldOutLooks = 2000;       // subsets that the held-out likelihood averages over, at least
 
-TrainParams complete(TrainParams params, const Shape& shape) {
-  if (params.batch == 0) params.batch = shape.variables < 100 ? 64 : 256;
-  if (params.max_size == 0) {
-    params.max_size = std::min(paper_max_size(shape.variables), shape.ranks);
-    if (params.subsets == SubsetKind::non_leaf) params.max_size = std::min(params.max_size + 1, shape.variables);
-  }
-  return params;
-}
-
 // Where training starts. The paper's values are tiny, and grow only because the marginals do not fit at first; over a
 // base they do, and the gradient of each of W1, W2 and V is a product of the other two: nothing would move for
 // thousands of steps. So W1 and V start large, as random features and a random readout, and W2 small, with no bias: the
@@ -48,6 +39,16 @@ Parameters start(const Shape& shape, const TrainParams& params, Key key) {
 }
 
 }  // namespace
+
+TrainParams complete(const TrainParams& params, const Shape& shape) {
+  TrainParams p = params;
+  if (p.batch == 0) p.batch = shape.variables < 100 ? 64 : 256;
+  if (p.max_size == 0) {
+    p.max_size = std::min(paper_max_size(shape.variables), shape.ranks);
+    if (p.subsets == SubsetKind::non_leaf) p.max_size = std::min(p.max_size + 1, shape.variables);
+  }
+  return p;
+}
 
 TrainParams paper_training(int variables, Index rows) {
   TrainParams params;

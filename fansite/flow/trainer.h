@@ -47,6 +47,9 @@ struct TrainParams {
 /// the rows.
 TrainParams paper_training(int variables, Index rows);
 
+/// The zeros that stand for the paper's values filled in.
+TrainParams complete(const TrainParams& params, const Shape& shape);
+
 /// Throws a UsageError for settings that make no sense with this shape.
 void validate(const TrainParams& params, const Shape& shape);
 
