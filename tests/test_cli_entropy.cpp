@@ -146,7 +146,7 @@ TEST_F(Entropy, CtrlCStopsWithinASecondAndLeavesNothing) {
 
 // Killed without a chance to tidy up, between members and in the middle of one: the same bytes as straight through.
 TEST_F(Entropy, AKilledTrainingContinuesWithTheSameBits) {
-  for (const auto& [steps, folds] : {std::pair("800", "5"), std::pair("40000", "2")}) {
+  for (const auto& [steps, folds] : {std::pair("4000", "5"), std::pair("100000", "2")}) {
     std::vector<std::string> words = {"entropy", "sim/data.csv", "--target", "x2",  "--given", "x1", "--repeats", "1",
                                       "--steps", steps,          "--folds",  folds, "--quiet"};
     const std::string straight = without_timing(works(words).out);
