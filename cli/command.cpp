@@ -17,6 +17,26 @@ void CommonOptions::add_to(CLI::App& command) {
   command.add_flag("--quiet", quiet, "say nothing but errors");
 }
 
+void TableOptions::add_to(CLI::App& command) {
+  command.add_option("DATA", path, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
+      ->required();
+  command.add_option("--missing", missing, "rows with missing cells: error, or drop them")
+      ->check(CLI::IsMember({"error", "drop"}))
+      ->capture_default_str();
+  command.add_flag("!--no-header", options.header, "the first row of a CSV is data; names are x1, x2, ...");
+}
+
+Dataset TableOptions::load(const CommonOptions& common, const Progress& progress) {
+  options.drop_missing = missing == "drop";
+  options.progress = &progress;
+  Dataset data = fansite::load(path, options);
+  if (data.dropped_rows > 0) {
+    say(common,
+        fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
+  }
+  return data;
+}
+
 Output::Output(const std::string& path) {
   if (!path.empty() && path != "-") file_ = std::make_unique<OutputFile>(path);
 }

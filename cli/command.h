@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fansite/data.h"
 #include "fansite/io/file.h"
 #include "fansite/parallel.h"
 
@@ -26,6 +27,16 @@ struct CommonOptions {
   int threads = 0;
   bool quiet = false;
   void add_to(CLI::App& command);
+};
+
+/// Options that every command that reads a table has.
+struct TableOptions {
+  std::string path;
+  LoadOptions options;
+  std::string missing = "error";
+  void add_to(CLI::App& command);
+  /// Says how many rows with missing cells were left out. `progress` can stop the wait for a pipe.
+  Dataset load(const CommonOptions& common, const Progress& progress);
 };
 
 /// Where a result goes: a file that appears whole, or standard output. Made before the work, so that a place that

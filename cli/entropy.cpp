@@ -18,9 +18,7 @@ namespace fansite::cli {
 namespace {
 
 struct EntropyOptions : CommonOptions {
-  std::string data;
-  LoadOptions load;
-  std::string missing = "error";
+  TableOptions table;
   InformationParams params;
   std::vector<std::string> given;  // names, or several with commas between
   std::string estimator{name(InformationParams{}.estimator)};
@@ -49,19 +47,19 @@ std::vector<std::string> split_names(const std::vector<std::string>& words, cons
 
 std::string estimate_text(const EntropyEstimate& estimate) {
   if (std::isinf(estimate.value))
-    return estimate.value < 0 ? "-infinity (determined)" : "infinite (it determines the target)";
-  return fmt::format("{:.4f} ± {:.4f}", estimate.value, estimate.standard_error);
+    return estimate.value < 0 ? "minus infinity, nothing is left open" : "all that there is";
+  return fmt::format("{:.4f} ± {:.4f} nats", estimate.value, estimate.standard_error);
 }
 
 void show(const CommonOptions& options, const InformationResult& result) {
-  const std::string target = excerpt(result.target);
-  say(options, fmt::format("  entropy of {}: {} nats{}", target, estimate_text(result.entropy),
-                           result.original_scale ? "" : ", of its normal scores"));
+  const bool scores = !result.original_scale && std::isfinite(result.entropy.value);
+  say(options, fmt::format("  entropy of {}: {}{}", excerpt(result.target), estimate_text(result.entropy),
+                           scores ? ", of its normal scores" : ""));
   if (result.added.empty()) return;
-  say(options, fmt::format("  given the {}: {} nats", result.added.size() == 1 ? "other" : "others",
+  say(options, fmt::format("  given the {}: {}", result.added.size() == 1 ? "other" : "others",
                            estimate_text(result.conditional_entropy)));
-  say(options, fmt::format("  so together they tell {} nats; each of them, beyond the others:",
-                           estimate_text(result.information)));
+  say(options,
+      fmt::format("  so together they tell {}; each of them, beyond the others:", estimate_text(result.information)));
   std::size_t width = 0;
   for (const auto& added : result.added) width = std::max(width, excerpt(added.variable).size());
   for (const auto& added : result.added) {
@@ -76,17 +74,11 @@ void run(EntropyOptions& options) {
   params.flow.transform = parse_transform(options.transform);
   params.flow.train.base = flow::parse_base(options.base);
   params.flow.train.schedule = flow::parse_schedule(options.schedule);
-  options.load.drop_missing = options.missing == "drop";
 
   ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
-  options.load.progress = &progress;
   Output output(options.out);
   const ThreadLimit limit(options.threads);
-  const Dataset data = load(options.data, options.load);
-  if (data.dropped_rows > 0) {
-    say(options,
-        fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
-  }
+  const Dataset data = options.table.load(options, progress);
   params.given = split_names(options.given, data);
   const InformationResult result = information(data, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
@@ -112,8 +104,7 @@ void add_entropy(CLI::App& app) {
   flow::TrainParams& train = params.flow.train;
   CLI::App* command =
       app.add_subcommand("entropy", "the entropy of a variable given others, and what each of them tells");
-  command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
-      ->required();
+  options->table.add_to(*command);
   command->add_option("--target", params.target, "the variable")->required();
   command->add_option("--given", options->given, "variables that are known: A,B,... (repeatable)")
       ->allow_extra_args(false);
@@ -149,10 +140,6 @@ void add_entropy(CLI::App& app) {
       ->add_option("--patience", train.patience,
                    "flow: stop after so many evaluations without improvement; 0: take all steps")
       ->capture_default_str();
-  command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")
-      ->check(CLI::IsMember({"error", "drop"}))
-      ->capture_default_str();
-  command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
   command->add_option("--seed", params.flow.seed, "of every random choice; kept in the result")
       ->check(refuse_bad_seed, "")
       ->capture_default_str();

@@ -16,9 +16,7 @@ namespace fansite::cli {
 namespace {
 
 struct MbOptions : CommonOptions {
-  std::string data;
-  LoadOptions load;
-  std::string missing = "error";
+  TableOptions table;
   BoundariesParams params;
   std::string estimator{name(BoundariesParams{}.estimator)};
   std::string stop{name(SearchParams{}.stop)};
@@ -56,17 +54,11 @@ void run(MbOptions& options) {
   params.search.stop = parse_stop_rule(options.stop);
   params.search.rule = parse_symmetry(options.rule);
   validate(params.search);
-  options.load.drop_missing = options.missing == "drop";
 
   ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
-  options.load.progress = &progress;
   Output output(options.out);
   const ThreadLimit limit(options.threads);
-  const Dataset data = load(options.data, options.load);
-  if (data.dropped_rows > 0) {
-    say(options,
-        fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
-  }
+  const Dataset data = options.table.load(options, progress);
   const BoundariesResult result = markov_boundaries(data, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
@@ -93,8 +85,7 @@ void add_mb(CLI::App& app) {
   const auto options = std::make_shared<MbOptions>();
   SearchParams& search = options->params.search;
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
-  command->add_option("DATA", options->data, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
-      ->required();
+  options->table.add_to(*command);
   command
       ->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all")
       ->allow_extra_args(false);
@@ -115,10 +106,6 @@ void add_mb(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")
       ->capture_default_str();
-  command->add_option("--missing", options->missing, "rows with missing cells: error, or drop them")
-      ->check(CLI::IsMember({"error", "drop"}))
-      ->capture_default_str();
-  command->add_flag("!--no-header", options->load.header, "the first row of a CSV is data; names are x1, x2, ...");
   command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")
       ->check(refuse_bad_seed, "")
       ->capture_default_str();
