@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include <sys/resource.h>
+
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -66,6 +68,12 @@ std::string refuse_bad_seed(const std::string& text) {
 
 void say(const CommonOptions& options, const std::string& line) {
   if (!options.quiet) fmt::print(stderr, "{}\n", line);
+}
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in kilobytes
 }
 
 std::string counted(long count, std::string_view noun) {

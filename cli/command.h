@@ -59,6 +59,9 @@ std::string refuse_bad_seed(const std::string& text);
 /// Words for people, on standard error; silent with --quiet.
 void say(const CommonOptions& options, const std::string& line);
 
+/// The most memory that this process has held, in megabytes.
+double peak_memory_mb();
+
 /// "1 row", "2 rows".
 std::string counted(long count, std::string_view noun);
 

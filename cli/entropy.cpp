@@ -70,7 +70,7 @@ void show(const CommonOptions& options, const InformationResult& result) {
 void run(EntropyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   InformationParams& params = options.params;
-  params.estimator = parse_entropy_kind(options.estimator);
+  params.estimator = parse_estimator(options.estimator);
   params.flow.transform = parse_transform(options.transform);
   params.flow.train.base = flow::parse_base(options.base);
   params.flow.train.schedule = flow::parse_schedule(options.schedule);
@@ -88,7 +88,7 @@ void run(EntropyOptions& options) {
   timing.threads = thread_count();
   output.write(to_json(result, timing));
   std::string how = "closed form";
-  if (params.estimator == EntropyKind::flow) {
+  if (params.estimator == EstimatorKind::flow) {
     how = fmt::format("{} of {} steps in all", counted(result.members, "network"), result.steps);
   }
   say(options, fmt::format("{} rows, {}, {:.2f} s:", data.rows(), how, timing.total_seconds));
@@ -110,9 +110,9 @@ void add_entropy(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--estimator", options->estimator, "flow (any continuous data) or gaussian (linear relations)")
       ->capture_default_str();
-  command->add_option("--model", params.model, "flow: use this trained model instead of training one");
-  command->add_option("--save-model", params.save_model, "flow: keep the trained model in this file");
-  command->add_option("--checkpoint", params.checkpoint,
+  command->add_option("--model", params.files.model, "flow: use this trained model instead of training one");
+  command->add_option("--save-model", params.files.save_model, "flow: keep the trained model in this file");
+  command->add_option("--checkpoint", params.files.checkpoint,
                       "flow: keep the training's state in this file, and continue from it if it is there");
   command->add_option("--folds", params.flow.folds, "flow: each network leaves one of so many parts of the rows out")
       ->capture_default_str();

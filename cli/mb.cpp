@@ -19,6 +19,7 @@ struct MbOptions : CommonOptions {
   TableOptions table;
   BoundariesParams params;
   std::string estimator{name(BoundariesParams{}.estimator)};
+  std::string effort{name(BoundariesParams{}.effort)};
   std::string stop{name(SearchParams{}.stop)};
   std::string rule{name(SearchParams{}.rule)};
   std::string out;
@@ -47,10 +48,30 @@ void show(const CommonOptions& options, const BoundariesResult& result) {
   if (boundaries.size() > shown) say(options, fmt::format("  … and {} more", boundaries.size() - shown));
 }
 
+// By which estimator and why, and what it cost.
+std::string how(const BoundariesResult& result, const RunTiming& timing) {
+  std::string line = fmt::format("{} estimator", name(result.estimator));
+  if (result.linearity) {
+    const LinearityTest& test = *result.linearity;
+    const auto name_of = [&](int variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
+    line += test.linear_equations ? ", since nothing speaks against linear relations"
+                                  : fmt::format(", since {} and {} are not related linearly (p = {:.1g})",
+                                                name_of(test.pair.first), name_of(test.pair.second), test.pair_p_value);
+  }
+  if (result.estimator == EstimatorKind::flow) {
+    line += fmt::format("; {}, {:.2g} training steps, {:.2g} density evaluations, {} tested",
+                        counted(result.members, "network"), static_cast<double>(result.training_steps),
+                        static_cast<double>(result.evaluations),
+                        counted(static_cast<int>(result.found.tested_pairs), "pair"));
+  }
+  return line + fmt::format("; {:.0f} MB", timing.peak_memory_mb);
+}
+
 void run(MbOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   BoundariesParams& params = options.params;
   params.estimator = parse_estimator(options.estimator);
+  params.effort = parse_effort(options.effort);
   params.search.stop = parse_stop_rule(options.stop);
   params.search.rule = parse_symmetry(options.rule);
   validate(params.search);
@@ -65,6 +86,7 @@ void run(MbOptions& options) {
   RunTiming timing;
   timing.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   timing.threads = thread_count();
+  timing.peak_memory_mb = peak_memory_mb();
   output.write(to_json(result, timing));
 
   std::size_t members = 0;
@@ -76,6 +98,7 @@ void run(MbOptions& options) {
                                                       : fmt::format("{} boundaries", result.found.boundaries.size()),
                   data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
   show(options, result);
+  say(options, how(result, timing));
   if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
 }
 
@@ -89,8 +112,24 @@ void add_mb(CLI::App& app) {
   command
       ->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all")
       ->allow_extra_args(false);
-  command->add_option("--estimator", options->estimator, "of the entropies: gaussian (linear relations)")
+  command
+      ->add_option("--estimator", options->estimator,
+                   "of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data)")
       ->capture_default_str();
+  command->add_option("--effort", options->effort, "flow: quick (a first look), normal or thorough")
+      ->capture_default_str();
+  command->add_option("--repeats", options->params.repeats, "flow: networks for each part of the rows; 0: by effort")
+      ->capture_default_str();
+  command
+      ->add_option("--folds", options->params.folds,
+                   "flow: each network leaves one of so many parts of the rows out; 0: by effort")
+      ->capture_default_str();
+  command->add_option("--steps", options->params.steps, "flow: training steps of each network; 0: by effort")
+      ->capture_default_str();
+  command->add_option("--model", options->params.files.model, "flow: use this trained model instead of training one");
+  command->add_option("--save-model", options->params.files.save_model, "flow: keep the trained model in this file");
+  command->add_option("--checkpoint", options->params.files.checkpoint,
+                      "flow: keep the training's state in this file, and continue from it if it is there");
   command
       ->add_option("--stop", options->stop,
                    "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")
@@ -100,7 +139,7 @@ void add_mb(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")
       ->capture_default_str();
-  command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops")
+  command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops; -1: 15, or 3 for calibrated flows")
       ->capture_default_str();
   command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")
       ->capture_default_str();

@@ -8,10 +8,13 @@ install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
   PATTERN "csv_cells.h" EXCLUDE
   PATTERN "denormals.h" EXCLUDE
   PATTERN "density_kernel.h" EXCLUDE
+  PATTERN "frontier.h" EXCLUDE
   PATTERN "gaussian_kernel.h" EXCLUDE
   PATTERN "gaussian_process.h" EXCLUDE
   PATTERN "*-inl.h" EXCLUDE
   PATTERN "learner_kernel.h" EXCLUDE
+  PATTERN "search_growth.h" EXCLUDE
+  PATTERN "search_pairs.h" EXCLUDE
   PATTERN "simulate_equations.h" EXCLUDE
   PATTERN "text.h" EXCLUDE
   PATTERN "vectorise.h" EXCLUDE

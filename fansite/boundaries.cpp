@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <numeric>
 
 #include "fansite/error.h"
+#include "fansite/flow/estimator.h"
 #include "fansite/gaussian.h"
 #include "fansite/io/text.h"
 
@@ -17,6 +20,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Training takes hours for more variables than this, and networks learn little from fewer rows: `automatic` leaves such
+// tables to the Gaussian estimator, and says so.
+constexpr int kMostForFlow = 300;
+constexpr Index kFewestForFlow = 100;
 
 // Per variable the column it repeats, or −1.
 std::vector<int> find_copies(const std::vector<Finding>& findings, int variables) {
@@ -61,65 +69,141 @@ void warn_of_determined(BoundariesResult& result) {
                   count > 3 ? fmt::format(" and {} more", count - 3) : ""));
 }
 
+// What is searched: a copy through its original, which never joins a boundary beside it.
+struct Plan {
+  std::vector<int> targets;   // as asked for
+  std::vector<int> searched;  // originals, each once
+  std::vector<int> slot_of;   // per variable its place in `searched`
+  std::vector<int> excluded;
+
+  Plan(const Dataset& data, const std::vector<std::string>& names, const std::vector<int>& copy_of)
+      : slot_of(copy_of.size(), -1) {
+    for (const std::string& name : names) {
+      const int t = data.index_of(name);
+      check(std::find(targets.begin(), targets.end(), t) == targets.end(), "[mb] target '{}' is asked for twice", name);
+      targets.push_back(t);
+    }
+    if (targets.empty()) {
+      targets.resize(copy_of.size());
+      std::iota(targets.begin(), targets.end(), 0);
+    }
+    for (std::size_t z = 0; z < copy_of.size(); ++z) {
+      if (copy_of[z] >= 0) excluded.push_back(static_cast<int>(z));
+    }
+    for (const int t : targets) {
+      const int original = copy_of[static_cast<std::size_t>(t)];
+      int& slot = slot_of[static_cast<std::size_t>(original >= 0 ? original : t)];
+      if (slot < 0) {
+        slot = static_cast<int>(searched.size());
+        searched.push_back(original >= 0 ? original : t);
+      }
+      slot_of[static_cast<std::size_t>(t)] = slot;
+    }
+  }
+};
+
+// Whether the Gaussian boundaries leave nothing over that a flow could see.
+EstimatorKind choose(const Dataset& data, const Boundaries& gaussian, BoundariesResult& result, Progress& progress) {
+  std::vector<std::vector<int>> boundaries(static_cast<std::size_t>(data.variables()));
+  for (const Boundary& boundary : gaussian.boundaries) {
+    boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
+  }
+  result.linearity = test_linearity(data, boundaries, {}, progress);
+  if (result.linearity->linear_equations) return EstimatorKind::gaussian;
+  if (data.variables() <= kMostForFlow && data.rows() >= kFewestForFlow) return EstimatorKind::flow;
+  result.warnings.push_back(fmt::format(
+      "[mb] '{}' and '{}' depend on each other in ways that are not linear, but {}; the Gaussian estimator sees linear "
+      "relations only, --estimator flow sees all",
+      excerpt(data.names[static_cast<std::size_t>(result.linearity->pair.first)]),
+      excerpt(data.names[static_cast<std::size_t>(result.linearity->pair.second)]),
+      data.rows() < kFewestForFlow
+          ? fmt::format("{} rows are few to learn that from (fewer than {})", data.rows(), kFewestForFlow)
+          : fmt::format("{} variables are many to train networks for (more than {})", data.variables(), kMostForFlow)));
+  return EstimatorKind::gaussian;
+}
+
+Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesResult& result, Progress& progress) {
+  auto start = Clock::now();
+  const BoundariesParams& params = result.params;
+  const flow::EnsembleParams settings = search_ensemble(params, data.variables());
+  const Dataset learnable = learnable_columns(data);
+  if (learnable.variables() < 2) {  // nothing to be a boundary
+    const GaussianEstimator alone(covariance(data.values, progress));
+    return find_boundaries(alone, params.search, plan.searched, plan.excluded, progress);
+  }
+  const flow::Ensemble ensemble = flow::train_or_load(learnable, settings, params.files, progress);
+  if (!ensemble.warning().empty()) result.warnings.push_back(ensemble.warning());
+  result.flow = ensemble.params;
+  result.members = static_cast<int>(ensemble.members.size());
+  result.training_steps = ensemble.steps();
+  const FlowEstimator estimator(data, ensemble);
+  check(params.search.stop == StopRule::paper || estimator.out_of_sample(),
+        "[mb] the model has seen every row of this table; the calibrated rule needs networks that left rows out: train "
+        "with two folds or more, or use --stop paper");
+  result.train_seconds = seconds_since(start);
+  start = Clock::now();
+  Boundaries found = find_boundaries(estimator, params.search, plan.searched, plan.excluded, progress);
+  result.search_seconds = seconds_since(start);
+  result.evaluations = estimator.evaluations();
+  return found;
+}
+
 }  // namespace
 
+flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables) {
+  flow::EnsembleParams flow;
+  flow.seed = params.seed;
+  const bool wide = variables >= 100;  // batches of 256 rows instead of 64
+  flow.folds = 5;
+  flow.repeats = params.effort == Effort::quick ? 1 : params.effort == Effort::normal ? 4 : 12;
+  flow.train.steps = params.effort == Effort::quick ? 8000 : 20000;
+  if (wide) flow.train.steps /= 2;
+  if (params.folds > 0) flow.folds = params.folds;
+  if (params.repeats > 0) flow.repeats = params.repeats;
+  if (params.steps > 0) flow.train.steps = params.steps;
+  flow.train.base = flow::BaseKind::none;
+  flow.train.held_out = 0;
+  return flow;
+}
+
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress) {
-  const auto start = Clock::now();
+  auto start = Clock::now();
   BoundariesResult result;
   result.variables = data.names;
   result.rows = data.rows();
   result.params = params;
 
   validate(params.search);
-  std::vector<int> targets;
-  for (const std::string& target : params.targets) {
-    const int t = data.index_of(target);
-    check(std::find(targets.begin(), targets.end(), t) == targets.end(), "[mb] target '{}' is asked for twice", target);
-    targets.push_back(t);
-  }
-  if (targets.empty()) {
-    for (int t = 0; t < data.variables(); ++t) targets.push_back(t);
-  }
-
   const std::vector<Finding> findings = inspect(data);
+  result.copy_of = find_copies(findings, data.variables());
+  const Plan plan(data, params.targets, result.copy_of);
   throw_if_fatal(findings);
-  const GaussianEstimator estimator(covariance(data.values, progress));
   for (const Finding& finding : findings) result.warnings.push_back(finding.message);
-  for (const Finding& finding : near_duplicates(data, estimator.covariance().correlation, findings)) {
+  const GaussianEstimator gaussian(covariance(data.values, progress));
+  for (const Finding& finding : near_duplicates(data, gaussian.covariance().correlation, findings)) {
     result.warnings.push_back(finding.message);
   }
-  result.copy_of = find_copies(findings, data.variables());
-  result.prepare_seconds = seconds_since(start);
 
-  // A copy is searched through its original and never joins a boundary beside it.
-  const auto search_start = Clock::now();
-  const auto original_of = [&](int z) {
-    const int original = result.copy_of[static_cast<std::size_t>(z)];
-    return original >= 0 ? original : z;
-  };
-  std::vector<int> excluded;
-  for (int z = 0; z < data.variables(); ++z) {
-    if (original_of(z) != z) excluded.push_back(z);
+  result.estimator = params.estimator;
+  if (params.estimator != EstimatorKind::flow) {
+    result.prepare_seconds = seconds_since(std::exchange(start, Clock::now()));
+    result.found = find_boundaries(gaussian, params.search, plan.searched, plan.excluded, progress);
+    result.search_seconds = seconds_since(std::exchange(start, Clock::now()));
   }
-  std::vector<int> searched;
-  std::vector<int> slot_of(static_cast<std::size_t>(data.variables()), -1);
-  for (const int t : targets) {
-    int& slot = slot_of[static_cast<std::size_t>(original_of(t))];
-    if (slot >= 0) continue;
-    slot = static_cast<int>(searched.size());
-    searched.push_back(original_of(t));
+  if (params.estimator == EstimatorKind::automatic) {
+    result.estimator = choose(data, result.found, result, progress);
+    result.prepare_seconds += seconds_since(start);
   }
-  result.found = find_boundaries(estimator, params.search, searched, excluded, progress);
+  if (result.estimator == EstimatorKind::flow) result.found = search_with_flow(data, plan, result, progress);
 
   std::vector<Boundary> boundaries;
-  for (const int t : targets) {
-    const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(original_of(t))]);
+  for (const int t : plan.targets) {
+    const auto slot = static_cast<std::size_t>(plan.slot_of[static_cast<std::size_t>(t)]);
     boundaries.push_back(result.found.boundaries[slot]);
     boundaries.back().target = t;
   }
   result.found.boundaries = std::move(boundaries);
   warn_of_determined(result);
-  result.search_seconds = seconds_since(search_start);
   return result;
 }
 
@@ -128,11 +212,15 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   return markov_boundaries(data, params, silent);
 }
 
-std::string_view name(EstimatorKind) { return "gaussian"; }
+std::string_view name(Effort value) {
+  return value == Effort::quick ? "quick" : value == Effort::normal ? "normal" : "thorough";
+}
 
-EstimatorKind parse_estimator(std::string_view name) {
-  if (name == "gaussian") return EstimatorKind::gaussian;
-  throw UsageError(fmt::format("[mb] estimator '{}' is unknown; use gaussian", name));
+Effort parse_effort(std::string_view name) {
+  for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
+    if (fansite::name(effort) == name) return effort;
+  }
+  throw UsageError(fmt::format("[mb] effort '{}' is unknown; use quick, normal or thorough", name));
 }
 
 }  // namespace fansite

@@ -4,23 +4,35 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fansite/data.h"
+#include "fansite/flow/ensemble.h"
+#include "fansite/flow/model_file.h"
+#include "fansite/linearity.h"
 #include "fansite/search.h"
 
 namespace fansite {
 
-enum class EstimatorKind {
-  gaussian  ///< closed form; linear relations
+/// How much work the flow estimator is worth; the Gaussian one needs none.
+enum class Effort {
+  quick,   ///< a tenth of the time, for a first look
+  normal,  ///< what the figures in docs/method.md are for
+  thorough ///< three times the networks
 };
 
 struct BoundariesParams {
   std::vector<std::string> targets;  ///< names; empty: every variable
-  EstimatorKind estimator = EstimatorKind::gaussian;
+  EstimatorKind estimator = EstimatorKind::automatic;
+  Effort effort = Effort::normal;
   SearchParams search;
+  int repeats = 0;         ///< flow: random divisions of the rows into folds; 0: by effort
+  int folds = 0;           ///< flow: parts of the rows, each left out by one network of a division; 0: by effort
+  std::int64_t steps = 0;  ///< flow: training steps of each network; 0: by effort
+  flow::ModelFiles files;
   std::uint64_t seed = 0;  ///< of every random choice; the Gaussian estimator makes none
 };
 
@@ -28,10 +40,17 @@ struct BoundariesResult {
   std::vector<std::string> variables;
   Index rows = 0;
   BoundariesParams params;
+  EstimatorKind estimator = EstimatorKind::gaussian;  ///< the one used
+  std::optional<LinearityTest> linearity;             ///< what `automatic` decided on
   Boundaries found;
   std::vector<int> copy_of;           ///< per variable: the column it repeats, or −1; a copy shares its boundary
   std::vector<std::string> warnings;  ///< one sentence each
-  double prepare_seconds = 0;         ///< checks and covariance
+  flow::EnsembleParams flow;          ///< flow: the networks used
+  int members = 0;                    ///< flow: networks
+  std::int64_t training_steps = 0;    ///< flow: over all members
+  std::int64_t evaluations = 0;       ///< flow: densities computed in the search, of one subset, row and network each
+  double prepare_seconds = 0;         ///< checks, covariance, and the test of linearity
+  double train_seconds = 0;
   double search_seconds = 0;
 };
 
@@ -39,7 +58,10 @@ struct BoundariesResult {
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress);
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params = {});
 
-std::string_view name(EstimatorKind value);
-EstimatorKind parse_estimator(std::string_view name);
+/// The networks that `effort` and the other settings mean, for a table of this width.
+flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables);
+
+std::string_view name(Effort value);
+Effort parse_effort(std::string_view name);
 
 }  // namespace fansite

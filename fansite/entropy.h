@@ -4,14 +4,24 @@
 // with a set that grows and shrinks, answered together so that an estimator can share work among them.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "fansite/matrix.h"
+#include "fansite/progress.h"
 
 namespace fansite {
+
+enum class EstimatorKind {
+  automatic,  ///< gaussian if nothing in the table speaks against linear relations, else flow
+  gaussian,   ///< closed form; linear relations
+  flow        ///< an ensemble of flows; any continuous data
+};
+std::string_view name(EstimatorKind kind);  ///< as on the command line: "auto", "gaussian", "flow"
+EstimatorKind parse_estimator(std::string_view name);
 
 struct EntropyQuery {
   int target = 0;
@@ -69,6 +79,18 @@ struct PairQuery {
   bool both_looks = true;  ///< false: b was not searched, given_b means nothing
 };
 
+/// What both looks say about a pair.
+struct PairEvidence {
+  /// The chance of evidence this strong if the two were independent given either set.
+  double p_value = 1;
+  /// Ensembles: the share of members that speak for the pair on rows they have not seen; NaN: there are no members.
+  double votes = std::numeric_limits<double>::quiet_NaN();
+  /// What each row says, where the evidence is a sum over rows: Σ s / √Σ s² is a z-score, of standard deviation
+  /// `inflation` at most if there is nothing. Empty: it is no such sum.
+  Eigen::ArrayXf scores;
+  double inflation = 1;
+};
+
 /// A block of targets, one per slot, each with its current set S.
 class Frontier {
  public:
@@ -90,18 +112,24 @@ class Frontier {
 /// An estimator that the search for boundaries can use.
 class SearchEstimator : public EntropyEstimator {
  public:
-  /// The chance of a gain this large from one variable that adds nothing to a set of `given` others.
+  /// Whether entropies and informations are of rows that the estimator was not fitted to, but a frontier's gains are not
+  /// and have no law: the size of a set is then decided on the former.
+  virtual bool held_out() const = 0;
+
+  /// The chance of a gain this large from one variable that adds nothing to a set of `given` others; NaN if gains have
+  /// no law.
   virtual double p_value(double gain, int given) const = 0;
 
-  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different
-  /// power: the chance of evidence this strong from both looks together if the two were independent given either set.
-  virtual std::vector<double> pair_p_values(std::span<const PairQuery> queries) const = 0;
+  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different power.
+  virtual PairEvidence pair_evidence(const PairQuery& query) const = 0;
 
   /// Whether the variable can be in a boundary at all; constant columns cannot.
   virtual bool informative(int variable) const = 0;
 
   /// Starts a search for these targets with empty sets. `candidates` has one flag per variable: may it join a set?
-  virtual std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates) const = 0;
+  /// `progress` can interrupt the frontier's work.
+  virtual std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+                                         const Progress& progress) const = 0;
   /// How many targets a frontier should hold; the search runs the frontiers in parallel.
   virtual int frontier_size() const = 0;
   /// The largest set for which entropies mean anything with this many rows.

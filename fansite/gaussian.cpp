@@ -426,20 +426,17 @@ double GaussianEstimator::p_value(double gain, int given) const {
   return f1_tail(freedom * std::expm1(2.0 * gain), freedom);
 }
 
-std::vector<double> GaussianEstimator::pair_p_values(std::span<const PairQuery> queries) const {
-  std::vector<double> result;
-  result.reserve(queries.size());
-  for (const PairQuery& query : queries) {
-    const Look from_a = look_at(covariance_, query.a, query.b, query.given_a);
-    const double score =
-        query.both_looks ? pair_score(from_a, look_at(covariance_, query.a, query.b, query.given_b)) : from_a.z;
-    result.push_back(2.0 * normal_tail(std::abs(score)));
-  }
-  return result;
+PairEvidence GaussianEstimator::pair_evidence(const PairQuery& query) const {
+  const Look from_a = look_at(covariance_, query.a, query.b, query.given_a);
+  const double score =
+      query.both_looks ? pair_score(from_a, look_at(covariance_, query.a, query.b, query.given_b)) : from_a.z;
+  PairEvidence evidence;
+  evidence.p_value = 2.0 * normal_tail(std::abs(score));
+  return evidence;
 }
 
-std::unique_ptr<Frontier> GaussianEstimator::open(std::span<const int> targets,
-                                                  std::span<const char> candidates) const {
+std::unique_ptr<Frontier> GaussianEstimator::open(std::span<const int> targets, std::span<const char> candidates,
+                                                  const Progress&) const {
   check(static_cast<int>(candidates.size()) == variables(), "[frontier] {} candidate flags for {} variables",
         candidates.size(), variables());
   return std::make_unique<GaussianFrontier>(covariance_, targets, candidates);

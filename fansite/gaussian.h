@@ -29,13 +29,15 @@ class GaussianEstimator final : public SearchEstimator {
   using EntropyEstimator::mutual_information;
   std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const override;
 
+  bool held_out() const override { return false; }
   /// Exact for Gaussian noise: with r the partial correlation, e^{2·gain} − 1 = r²/(1 − r²), and (N − |S| − 2) times
   /// that has the F(1, N − |S| − 2) law under the null; for large N it is the χ²₁ law of 2N·gain.
   double p_value(double gain, int given) const override;
   /// Both looks combined with the weights of greatest power (docs/method.md, "Two looks at one fact").
-  std::vector<double> pair_p_values(std::span<const PairQuery> queries) const override;
+  PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override { return covariance_.scale(variable) > 0; }
-  std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates) const override;
+  std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+                                 const Progress& progress) const override;
   int frontier_size() const override { return 1; }
   int largest_set() const override;
 

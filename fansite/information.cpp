@@ -8,9 +8,7 @@
 
 #include "fansite/error.h"
 #include "fansite/flow/estimator.h"
-#include "fansite/flow/model_file.h"
 #include "fansite/gaussian.h"
-#include "fansite/io/file.h"
 #include "fansite/io/text.h"
 
 namespace fansite {
@@ -19,28 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-flow::Ensemble model_for(const Dataset& data, const InformationParams& params, Progress& progress) {
-  if (!params.model.empty()) return flow::load_model(params.model);
-  // A place that cannot be written is known before the work.
-  if (!params.save_model.empty()) OutputFile{params.save_model};
-  flow::Ensemble ensemble = flow::train_ensemble(learnable_columns(data), params.flow, progress, params.checkpoint);
-  if (!params.save_model.empty()) flow::save_model(ensemble, params.save_model);
-  return ensemble;
-}
-
-void describe_training(const flow::Ensemble& ensemble, InformationResult& result) {
-  result.members = static_cast<int>(ensemble.members.size());
-  for (const flow::Member& member : ensemble.members) {
-    result.steps += static_cast<long>(member.trained.steps);
-    result.undone_steps += static_cast<long>(member.trained.undone_steps);
-  }
-  if (result.undone_steps > 0) {
-    result.warnings.push_back(fmt::format(
-        "[train] {} of {} steps were taken back because the loss was not finite; is there an absurd value in the data?",
-        result.undone_steps, result.steps));
-  }
-}
 
 }  // namespace
 
@@ -63,13 +39,18 @@ InformationResult information(const Dataset& data, const InformationParams& para
 
   auto start = Clock::now();
   std::unique_ptr<EntropyEstimator> estimator;
-  if (params.estimator == EntropyKind::gaussian) {
+  check(params.estimator != EstimatorKind::automatic, "[entropy] estimator 'auto' is for mb; use flow or gaussian");
+  if (params.estimator == EstimatorKind::gaussian) {
     estimator = std::make_unique<GaussianEstimator>(covariance(data.values, progress));
   } else {
-    const flow::Ensemble ensemble = model_for(data, params, progress);
+    const flow::Ensemble ensemble =
+        flow::train_or_load(learnable_columns(data), params.flow, params.files, progress);
     result.params.flow = ensemble.params;
     auto flows = std::make_unique<FlowEstimator>(data, ensemble);
-    describe_training(ensemble, result);
+    result.members = static_cast<int>(ensemble.members.size());
+    result.steps = static_cast<long>(ensemble.steps());
+    result.undone_steps = static_cast<long>(ensemble.undone_steps());
+    if (!ensemble.warning().empty()) result.warnings.push_back(ensemble.warning());
     result.out_of_sample = flows->out_of_sample();
     result.original_scale = flows->original_scale(query.target);
     if (!result.out_of_sample) {
@@ -93,14 +74,6 @@ InformationResult information(const Dataset& data, const InformationParams& para
   for (std::size_t i = 0; i < query.given.size(); ++i) result.added.push_back({params.given[i], answers[i + 1]});
   result.query_seconds = seconds_since(start);
   return result;
-}
-
-std::string_view name(EntropyKind kind) { return kind == EntropyKind::flow ? "flow" : "gaussian"; }
-
-EntropyKind parse_entropy_kind(std::string_view name) {
-  if (name == "flow") return EntropyKind::flow;
-  if (name == "gaussian") return EntropyKind::gaussian;
-  throw UsageError(fmt::format("[entropy] estimator '{}' is unknown; use flow or gaussian", name));
 }
 
 }  // namespace fansite

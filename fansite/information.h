@@ -4,28 +4,21 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "fansite/data.h"
 #include "fansite/entropy.h"
 #include "fansite/flow/ensemble.h"
+#include "fansite/flow/model_file.h"
 
 namespace fansite {
-
-enum class EntropyKind {
-  flow,     ///< an ensemble of flows; any continuous data
-  gaussian  ///< closed form; linear relations
-};
 
 struct InformationParams {
   std::string target;
   std::vector<std::string> given;
-  EntropyKind estimator = EntropyKind::flow;
+  EstimatorKind estimator = EstimatorKind::flow;  ///< gaussian or flow
   flow::EnsembleParams flow;
-  std::string model;       ///< a trained ensemble to use instead of training one; "" trains
-  std::string save_model;  ///< where to keep the trained ensemble
-  std::string checkpoint;  ///< where training keeps its state, to be continued if interrupted
+  flow::ModelFiles files;
 };
 
 struct InformationResult {
@@ -52,8 +45,5 @@ struct InformationResult {
 
 /// Throws a DataError when the table allows no answer, a UsageError for unknown names.
 InformationResult information(const Dataset& data, const InformationParams& params, Progress& progress);
-
-std::string_view name(EntropyKind kind);
-EntropyKind parse_entropy_kind(std::string_view name);
 
 }  // namespace fansite

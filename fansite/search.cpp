@@ -2,276 +2,47 @@
 #include "fansite/search.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
 #include "fansite/error.h"
 #include "fansite/parallel.h"
-#include "fansite/special.h"
+#include "fansite/search_pairs.h"
 
 namespace fansite {
 namespace {
 
-using Sets = std::vector<std::vector<int>>;  // one set per target, in order of admission
-using Pair = std::pair<int, int>;            // variables, the smaller first
-
-// What all targets of one search share.
-struct Search {
-  const SearchEstimator& estimator;
-  const SearchParams& params;
-  std::vector<int> targets;
-  std::vector<int> slot_of;      // per variable its place in targets, or −1
-  std::vector<char> candidates;  // per variable: may it join a set?
-  int candidate_count = 0;
-  int largest = 0;
-
-  bool searched(int variable) const { return slot_of[static_cast<std::size_t>(variable)] >= 0; }
-  std::size_t slot(int variable) const { return static_cast<std::size_t>(slot_of[static_cast<std::size_t>(variable)]); }
-
-  // The gain of one variable over `given` others, picked as the best of all that were left to pick from.
-  double corrected_p_value(double gain, int given) const {
-    return best_of(estimator.p_value(gain, given), std::max(candidate_count - 1 - given, 1));
-  }
-  // `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more
-  // of the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is
-  // judged by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
-  bool is_miss(double gain, double streak, int given) const {
-    if (params.stop == StopRule::paper) return gain <= params.eps_grow;
-    const double share = -std::exp(-2.0 * streak) * std::expm1(-2.0 * gain);
-    return corrected_p_value(-0.5 * std::log1p(-share), given) > params.fdr;
-  }
-  bool is_useless(double loss, int given) const {
-    if (params.stop == StopRule::paper) return loss <= params.eps_shrink;
-    return corrected_p_value(loss, given) > params.fdr;
-  }
-};
-
-bool contains(const std::vector<int>& set, int z) { return std::find(set.begin(), set.end(), z) != set.end(); }
-
-std::vector<int> without(const std::vector<int>& set, int z) {
-  std::vector<int> rest;
-  for (const int member : set) {
-    if (member != z) rest.push_back(member);
-  }
-  return rest;
-}
-
-// ---- One target: grow and shrink
-// --------------------------------------------------------------------------------------
-
-// Grows every slot of a frontier to the end; the trailing misses are dropped. Returns the steps taken.
-long grow(const Search& search, Frontier& frontier, int slots, const Progress& progress) {
-  std::vector<int> active(static_cast<std::size_t>(slots));
-  std::iota(active.begin(), active.end(), 0);
-  std::vector<int> misses(active.size(), 0);
-  std::vector<double> streaks(active.size(), 0.0);
-  long steps = 0;
-  std::vector<Candidate> best(active.size());
-  while (!active.empty()) {
-    throw_if_interrupted(progress);
-    frontier.find_best(active, best);
-    std::size_t kept = 0;
-    for (std::size_t a = 0; a < active.size(); ++a) {
-      const int slot = active[a];
-      int& in_a_row = misses[static_cast<std::size_t>(slot)];
-      double& streak = streaks[static_cast<std::size_t>(slot)];
-      const int size = static_cast<int>(frontier.members(slot).size());
-      if (best[a].variable < 0 || size >= search.largest) continue;
-      const bool miss = search.is_miss(best[a].gain, streak, size);
-      if (miss && in_a_row == search.params.patience) continue;
-      in_a_row = miss ? in_a_row + 1 : 0;
-      streak = miss ? streak + best[a].gain : 0.0;
-      frontier.add(slot, best[a].variable);
-      ++steps;
-      active[kept++] = slot;
-    }
-    active.resize(kept);
-  }
-  for (int slot = 0; slot < slots; ++slot) frontier.drop_last(slot, misses[static_cast<std::size_t>(slot)]);
-  return steps;
-}
-
-// Removes the weakest member while it is useless.
-long shrink(const Search& search, Frontier& frontier, int slot, const Progress& progress) {
-  long steps = 0;
-  while (!frontier.members(slot).empty()) {
-    throw_if_interrupted(progress);
-    const std::vector<Candidate> losses = frontier.losses(slot);
-    const auto least = std::min_element(losses.begin(), losses.end(),
-                                        [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
-    if (!search.is_useless(least->gain, static_cast<int>(losses.size()) - 1)) break;
-    frontier.remove(slot, least->variable);
-    ++steps;
-  }
-  return steps;
-}
-
-// Grows and shrinks the sets of these slots, each from what it holds, in parallel. Returns the steps taken.
-long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress) {
-  const auto n = static_cast<Index>(slots.size());
-  const Index block = std::max(1, search.estimator.frontier_size());
-  std::vector<long> steps(slots.size(), 0);
-  progress.begin("searching", static_cast<long>(n));
-  parallel_for((n + block - 1) / block, [&](Index b) {
-    const Index begin = b * block;
-    const int size = static_cast<int>(std::min(block, n - begin));
-    const auto slot_at = [&](int i) { return static_cast<std::size_t>(slots[static_cast<std::size_t>(begin + i)]); };
-    std::vector<int> targets;
-    for (int i = 0; i < size; ++i) targets.push_back(search.targets[slot_at(i)]);
-    const auto frontier = search.estimator.open(targets, search.candidates);
-    for (int i = 0; i < size; ++i) {
-      for (const int z : sets[slot_at(i)]) frontier->add(i, z);
-    }
-    long& count = steps[static_cast<std::size_t>(begin)];
-    count = grow(search, *frontier, size, progress);
-    for (int i = 0; i < size; ++i) {
-      count += shrink(search, *frontier, i, progress);
-      sets[slot_at(i)] = frontier->members(i);
-    }
-    progress.advance(size);
-  });
-  return std::accumulate(steps.begin(), steps.end(), 0L);
-}
-
-// ---- All targets: one fact, two looks
-// ---------------------------------------------------------------------------------
-
-// Symmetry correction. OR: for i in order, for j in MB_i, append i to the end of MB_j; AND: drop unconfirmed members.
-Sets reconciled(const Search& search, Symmetry rule, const Sets& sets) {
-  Sets result = sets;
-  if (rule == Symmetry::none) return result;
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    const int t = search.targets[s];
-    for (const int z : sets[s]) {
-      if (!search.searched(z) || contains(sets[search.slot(z)], t)) continue;
-      if (rule == Symmetry::or_) {
-        result[search.slot(z)].push_back(t);
-      } else {
-        result[s] = without(result[s], z);
-      }
-    }
-  }
-  return result;
-}
-
-PairQuery pair_query(const Search& search, const Sets& sets, Pair pair, bool both_looks) {
-  PairQuery query;
-  query.a = pair.first;
-  query.b = pair.second;
-  if (!search.searched(query.a)) std::swap(query.a, query.b);
-  query.both_looks = both_looks && search.searched(query.b);
-  query.given_a = without(sets[search.slot(query.a)], query.b);
-  if (query.both_looks) query.given_b = without(sets[search.slot(query.b)], query.a);
-  return query;
-}
-
-std::vector<double> pair_p_values(const Search& search, const std::vector<PairQuery>& queries) {
-  std::vector<double> result(queries.size());
-  parallel_for(static_cast<Index>(queries.size()), [&](Index i) {
-    const auto at = static_cast<std::size_t>(i);
-    result[at] = search.estimator.pair_p_values(std::span(&queries[at], 1)).front();
-  });
-  return result;
-}
-
-// How many hypotheses the table holds: pairs with at least one end searched; without symmetry each look is its own.
-double hypotheses(const Search& search) {
-  const auto t = static_cast<double>(search.targets.size());
-  const double looks = t * (search.candidate_count - 1);
-  return search.params.rule == Symmetry::none ? looks : looks - t * (t - 1) / 2;
-}
-
-// Keeps the members whose evidence stands up to the whole table. Returns the largest p-value kept.
-double decide(const Search& search, Sets& sets) {
-  const bool directed = search.params.rule == Symmetry::none;
-  const Sets proposed = reconciled(search, search.params.rule, sets);
-  std::vector<std::pair<int, int>> places;  // (slot, member) of each query
-  std::vector<PairQuery> queries;
-  for (std::size_t s = 0; s < proposed.size(); ++s) {
-    const int t = search.targets[s];
-    for (const int z : proposed[s]) {
-      const bool counted_already = !directed && search.searched(z) && z < t;
-      if (counted_already) continue;
-      places.emplace_back(static_cast<int>(s), z);
-      queries.push_back(pair_query(search, sets, {t, z}, !directed));
-    }
-  }
-  const std::vector<double> p_values = pair_p_values(search, queries);
-  std::vector<double> sorted = p_values;
-  std::sort(sorted.begin(), sorted.end());
-  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays
-  // for.
-  const double all = hypotheses(search);
-  const std::size_t certain = admissible(sorted, all, search.params.fdr);
-  const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
-  const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
-
-  sets = proposed;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (admitted > 0 && p_values[i] <= threshold) continue;
-    const auto [slot, z] = places[i];
-    const int t = search.targets[static_cast<std::size_t>(slot)];
-    sets[static_cast<std::size_t>(slot)] = without(sets[static_cast<std::size_t>(slot)], z);
-    if (!directed && search.searched(z)) sets[search.slot(z)] = without(sets[search.slot(z)], t);
-  }
-  return threshold;
-}
-
-// Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find
-// it, and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
-constexpr int kMoreLooks = 3;
-
-// `own` receives what each search found by itself.
-double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress) {
-  for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
-    Sets told = reconciled(search, Symmetry::or_, sets);
-    std::vector<int> changed;
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      if (told[s] != sets[s]) changed.push_back(static_cast<int>(s));
-    }
-    if (changed.empty()) break;
-    sets = std::move(told);
-    steps += grow_and_shrink(search, changed, sets, progress);
-  }
-  own = sets;
-  // Without the members that go, the others' evidence changes; so decide until nothing does.
-  double threshold = 0;
-  for (Sets before; before != sets;) {
-    before = sets;
-    threshold = decide(search, sets);
-  }
-  return threshold;
-}
-
-// ---- What is told of a result
-// -----------------------------------------------------------------------------------------
+// ---- By the law of gains, or fixed thresholds -----------------------------------------------------------------------
 
 // Why each member is in, and the best variable left out is not.
 void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Boundary& boundary) {
   const std::vector<Candidate> losses = frontier.losses(0);
   for (std::size_t k = 0; k < boundary.members.size(); ++k) {
     Member& member = boundary.members[k];
-    const bool both_looks = search.params.rule != Symmetry::none;
-    const PairQuery query = pair_query(search, sets, {boundary.target, member.variable}, both_looks);
     member.unique = losses[k].gain;
-    member.p_value = search.estimator.pair_p_values(std::span(&query, 1)).front();
+    const PairEvidence evidence =
+        search.estimator.pair_evidence(pair_query(search, sets, {boundary.target, member.variable}));
+    member.p_value = evidence.p_value;
+    member.votes = evidence.votes;
   }
   const int only = 0;
-  frontier.find_best(std::span(&only, 1), std::span(&boundary.runner_up, 1));
-  if (boundary.runner_up.variable >= 0) {
-    boundary.runner_up_p_value =
-        search.corrected_p_value(boundary.runner_up.gain, static_cast<int>(boundary.members.size()));
-  }
+  NearMiss best;
+  frontier.find_best(std::span(&only, 1), std::span(&best.candidate, 1));
+  if (best.candidate.variable < 0) return;
+  best.p_value = search.corrected_p_value(best.candidate.gain, static_cast<int>(boundary.members.size()));
+  best.reason = search.params.stop == StopRule::paper ? NearMiss::Reason::small : NearMiss::Reason::chance;
+  boundary.near_misses.push_back(best);
 }
 
-Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot) {
+Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot,
+                  const Progress& progress) {
   const SearchEstimator& estimator = search.estimator;
   Boundary result;
   result.target = search.targets[slot];
   result.entropy = estimator.conditional_entropy({result.target, {}}).value;
   result.conditional_entropy = estimator.conditional_entropy({result.target, sets[slot]}).value;
-  const auto frontier = estimator.open(std::span(&result.target, 1), search.candidates);
+  const auto frontier = estimator.open(std::span(&result.target, 1), search.candidates, progress);
   for (const int z : sets[slot]) frontier->add(0, z);
   for (const Candidate& gain : frontier->gains(0)) {
     Member member;
@@ -288,7 +59,6 @@ Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::
 // Benjamini–Hochberg: the smallest false discovery rate at which a member would still be in, over all that are. Both
 // ends of a pair are one fact, unless each search stands alone.
 void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
-  const bool directed = search.params.rule == Symmetry::none;
   struct Fact {
     Pair pair;
     Member* member;
@@ -296,8 +66,7 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
   std::vector<Fact> facts;
   for (Boundary& boundary : boundaries) {
     for (Member& member : boundary.members) {
-      const Pair pair(boundary.target, member.variable);
-      facts.push_back({directed ? pair : Pair(std::minmax(pair.first, pair.second)), &member});
+      facts.push_back({fact_of(search, boundary.target, member.variable), &member});
     }
   }
   std::sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) { return a.pair < b.pair; });
@@ -316,27 +85,105 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
   }
 }
 
-// Targets that can have a boundary: the others keep an empty one.
-Search prepare(const SearchEstimator& estimator, const SearchParams& params, const std::vector<int>& targets,
-               const std::vector<int>& excluded) {
-  const int d = estimator.variables();
-  Search search{estimator, params, {}, {}, std::vector<char>(static_cast<std::size_t>(d), 1), 0, 0};
-  for (const int z : excluded) search.candidates[static_cast<std::size_t>(z)] = 0;
-  for (int z = 0; z < d; ++z) {
-    if (!estimator.informative(z)) search.candidates[static_cast<std::size_t>(z)] = 0;
+std::vector<Boundary> find_by_gains(const Search& search, Boundaries& result, Progress& progress) {
+  std::vector<int> all(search.targets.size());
+  std::iota(all.begin(), all.end(), 0);
+  Sets sets(search.targets.size());
+  result.steps = grow_and_shrink(search, all, sets, progress);
+  Sets own = sets;
+  if (search.params.stop == StopRule::calibrated) {
+    result.threshold = search_calibrated(search, sets, own, result.steps, progress);
+  } else {
+    sets = reconciled(search, search.params.rule, sets);
   }
-  search.candidate_count = static_cast<int>(std::count(search.candidates.begin(), search.candidates.end(), 1));
-  search.largest = estimator.largest_set();
-  if (params.max_size > 0) search.largest = std::min(search.largest, params.max_size);
-  search.slot_of.assign(static_cast<std::size_t>(d), -1);
-  for (const int t : targets) {
-    check(t >= 0 && t < d, "[search] target {} is not one of {} variables", t, d);
-    if (!search.candidates[static_cast<std::size_t>(t)]) continue;
-    check(!search.searched(t), "[search] target {} is asked for twice", t);
-    search.slot_of[static_cast<std::size_t>(t)] = static_cast<int>(search.targets.size());
-    search.targets.push_back(t);
+  std::vector<Boundary> found(search.targets.size());
+  parallel_for(static_cast<Index>(found.size()), [&](Index s) {
+    throw_if_interrupted(progress);
+    const auto at = static_cast<std::size_t>(s);
+    found[at] = describe(search, sets, own, at, progress);
+  });
+  if (search.params.evidence) set_q_values(search, found);
+  return found;
+}
+
+// ---- By held-out rows -----------------------------------------------------------------------------------------------
+
+constexpr std::size_t kNearMisses = 3;
+
+// The pairs of a target that were tested and not admitted, the nearest first, and what came next on its path.
+std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirmed, const Path& path, int target) {
+  std::vector<NearMiss> result;
+  for (const auto& [fact, tested] : confirmed.tested) {
+    const bool concerns = fact.first == target || (!search.directed() && fact.second == target);
+    if (tested.admitted || !concerns) continue;
+    NearMiss& miss = result.emplace_back();
+    miss.candidate.variable = fact.first == target ? fact.second : fact.first;
+    miss.p_value = tested.p_value;
+    miss.q_value = tested.q_value;
+    miss.reason = NearMiss::Reason::chance;
   }
-  return search;
+  std::stable_sort(result.begin(), result.end(),
+                   [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
+  result.resize(std::min(result.size(), kNearMisses));
+  const auto best = static_cast<std::size_t>(path.best);
+  if (best < path.variables.size() && confirmed.tested.count(fact_of(search, target, path.variables[best])) == 0) {
+    NearMiss& next = result.emplace_back();
+    next.candidate.variable = path.variables[best];
+    next.p_value = next.q_value = std::numeric_limits<double>::quiet_NaN();  // not tested
+    next.reason = NearMiss::Reason::held_out;
+  }
+  return result;
+}
+
+// Entropies and gains are those of held-out rows, so a gain may be negative.
+Boundary describe_held_out(const Search& search, const Confirmed& confirmed, const Path& path, std::size_t slot) {
+  const std::vector<int>& set = confirmed.sets[slot];
+  Boundary result;
+  result.target = search.targets[slot];
+  result.near_misses = near_misses(search, confirmed, path, result.target);
+  std::vector<InformationQuery> queries;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    queries.push_back({result.target, {set[k]}, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
+    queries.push_back({result.target, {set[k]}, without(set, set[k])});
+  }
+  for (const NearMiss& miss : result.near_misses) queries.push_back({result.target, {miss.candidate.variable}, set});
+  const std::vector<EntropyEstimate> answers = search.estimator.mutual_information(queries);
+  result.entropy = path.entropy.front();
+  result.conditional_entropy = search.estimator.conditional_entropy({result.target, set}).value;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const Tested& tested = confirmed.tested.at(fact_of(search, result.target, set[k]));
+    Member& member = result.members.emplace_back();
+    member.variable = set[k];
+    member.gain = answers[2 * k].value;
+    member.standard_error = answers[2 * k].standard_error;
+    member.unique = answers[2 * k + 1].value;
+    member.p_value = tested.p_value;
+    member.q_value = tested.q_value;
+    member.votes = tested.votes;
+    member.stability = tested.stability;
+    const auto end = path.variables.begin() + path.best;
+    member.by_symmetry = std::find(path.variables.begin(), end, set[k]) == end;
+  }
+  for (std::size_t m = 0; m < result.near_misses.size(); ++m) {
+    result.near_misses[m].candidate.gain = answers[2 * set.size() + m].value;
+    result.near_misses[m].candidate.standard_error = answers[2 * set.size() + m].standard_error;
+  }
+  return result;
+}
+
+std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& result, Progress& progress) {
+  const std::vector<Path> paths = grow_paths(search, result.steps, progress);
+  const Confirmed confirmed = confirm(search, paths, progress);
+  result.threshold = confirmed.threshold;
+  result.tested_pairs = static_cast<long>(confirmed.tested.size());
+  std::vector<Boundary> found;
+  progress.begin("describing", static_cast<long>(paths.size()));
+  for (std::size_t s = 0; s < paths.size(); ++s) {
+    throw_if_interrupted(progress);
+    found.push_back(describe_held_out(search, confirmed, paths[s], s));
+    progress.advance(1);
+  }
+  return found;
 }
 
 }  // namespace
@@ -345,7 +192,7 @@ void validate(const SearchParams& params) {
   check(params.fdr > 0 && params.fdr < 1, "[search] fdr is {}; it must lie between 0 and 1, e.g. 0.05", params.fdr);
   check(params.eps_grow >= 0, "[search] eps-grow is {}; it cannot be negative", params.eps_grow);
   check(params.eps_shrink >= 0, "[search] eps-shrink is {}; it cannot be negative", params.eps_shrink);
-  check(params.patience >= 0, "[search] patience is {}; it cannot be negative", params.patience);
+  check(params.patience >= -1, "[search] patience is {}; use 0 or more, or -1 for the rule's own", params.patience);
   check(params.max_size >= 0, "[search] max-size is {}; use 0 for no limit", params.max_size);
 }
 
@@ -362,27 +209,10 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
     targets.resize(static_cast<std::size_t>(estimator.variables()));
     std::iota(targets.begin(), targets.end(), 0);
   }
-  const Search search = prepare(estimator, params, targets, excluded);
-
+  const Search search(estimator, params, targets, excluded);
   Boundaries result;
-  std::vector<int> all(search.targets.size());
-  std::iota(all.begin(), all.end(), 0);
-  Sets sets(search.targets.size());
-  result.steps = grow_and_shrink(search, all, sets, progress);
-  Sets own = sets;
-  if (params.stop == StopRule::calibrated) {
-    result.threshold = search_calibrated(search, sets, own, result.steps, progress);
-  } else {
-    sets = reconciled(search, params.rule, sets);
-  }
-
-  std::vector<Boundary> found(search.targets.size());
-  parallel_for(static_cast<Index>(found.size()), [&](Index s) {
-    throw_if_interrupted(progress);
-    const auto at = static_cast<std::size_t>(s);
-    found[at] = describe(search, sets, own, at);
-  });
-  if (params.evidence) set_q_values(search, found);
+  std::vector<Boundary> found =
+      search.screens() ? find_on_held_out_rows(search, result, progress) : find_by_gains(search, result, progress);
 
   std::set<Pair> edges;
   for (const int t : targets) {
@@ -419,6 +249,18 @@ std::size_t admissible(const std::vector<double>& sorted, double hypotheses, dou
   std::size_t admitted = std::min(shortest, controlled);
   while (admitted > 0 && expected_false(admitted) > fdr * static_cast<double>(admitted)) --admitted;
   return admitted;
+}
+
+std::string_view explain(NearMiss::Reason reason) {
+  switch (reason) {
+    case NearMiss::Reason::chance:
+      return "its evidence is within chance";
+    case NearMiss::Reason::held_out:
+      return "it adds nothing on held-out rows";
+    case NearMiss::Reason::small:
+      return "its gain is below the threshold";
+  }
+  return "";
 }
 
 std::string_view name(StopRule value) { return value == StopRule::paper ? "paper" : "calibrated"; }

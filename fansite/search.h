@@ -4,6 +4,7 @@
 // it, and reconcile the boundaries of all targets.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,7 @@
 namespace fansite {
 
 enum class StopRule {
-  calibrated,  ///< decided by the data: p-values of gains and `fdr`
+  calibrated,  ///< decided by the data and `fdr`: by the law of gains if they have one, else on held-out rows
   paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
 };
 
@@ -32,11 +33,12 @@ struct SearchParams {
   double fdr = 0.05;          ///< calibrated: the share of false members to accept, over the table (docs/method.md)
   double eps_grow = 0.005;    ///< paper: a gain up to this, in nats, is a miss; 0.001 for dense graphs
   double eps_shrink = 0.002;  ///< paper: a member whose removal costs up to this goes; 0.001 for dense graphs
-  int patience = 15;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000
+  int patience = -1;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000;
+                              ///< −1: 15, or 3 where sizes are decided on held-out rows
   int max_size = 0;           ///< growing stops at this many members; 0: as many as the rows allow
   Symmetry rule = Symmetry::or_;
   bool evidence =
-      true;  ///< also each member's `unique`, p- and q-value, and the runner-up; half the time of a small search
+      true;  ///< also each member's `unique`, p- and q-value, and near misses; half the time of a small search
 };
 
 /// Throws a UsageError that names the first value out of range.
@@ -50,15 +52,32 @@ struct Member {
   double p_value = 1;         ///< of the pair, from both variables' searches together
   double q_value = 1;         ///< the smallest false discovery rate, over the table, at which this member is in
   bool by_symmetry = false;   ///< found in the search of the other variable only
+  /// Ensembles: the share of networks that speak for it on rows they have not seen; NaN without an ensemble.
+  double votes = std::numeric_limits<double>::quiet_NaN();
+  /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
+  double stability = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// A variable that was nearly in, and why it is not.
+struct NearMiss {
+  enum class Reason {
+    chance,    ///< its evidence is no stronger than chance explains at this false discovery rate
+    held_out,  ///< it came next, but it predicts nothing on rows that the networks have not seen
+    small      ///< its gain is below the threshold
+  };
+  Candidate candidate;  ///< its gain given the boundary
+  double p_value = 1;   ///< as the members', or of the gain, corrected for being the best of all; NaN: not tested
+  double q_value = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not known
+  Reason reason = Reason::chance;
+};
+std::string_view explain(NearMiss::Reason reason);  ///< in words for people
 
 struct Boundary {
   int target = -1;
   double entropy = 0;              ///< H(T); −∞ for a constant column
   double conditional_entropy = 0;  ///< H(T | boundary); −∞ if the boundary determines the target
   std::vector<Member> members;     ///< in order of admission
-  Candidate runner_up;             ///< the best variable left out, given the boundary; its gain and standard error
-  double runner_up_p_value = 1;    ///< of its gain, corrected for being the best of all candidates
+  std::vector<NearMiss> near_misses;  ///< the nearest first
 
   std::vector<int> variables() const;
 };
@@ -68,6 +87,7 @@ struct Boundaries {
   std::vector<std::pair<int, int>> moral_edges;  ///< pairs {i, j}, i < j, with one in the other's boundary
   double threshold = 1;                          ///< calibrated: the largest p-value that was admitted
   long steps = 0;                                ///< growing and shrinking steps over all targets
+  long tested_pairs = 0;                         ///< pairs tested on held-out rows
 };
 
 /// `targets` empty: every variable. `excluded` variables join no boundary (copies of other columns, say); as targets

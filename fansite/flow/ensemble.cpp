@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <mutex>
 #include <numeric>
 
@@ -133,6 +132,25 @@ bool Ensemble::has_seen(const Member& member, Index row) const {
          fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
 }
 
+std::int64_t Ensemble::steps() const {
+  std::int64_t sum = 0;
+  for (const Member& member : members) sum += member.trained.steps;
+  return sum;
+}
+
+std::int64_t Ensemble::undone_steps() const {
+  std::int64_t sum = 0;
+  for (const Member& member : members) sum += member.trained.undone_steps;
+  return sum;
+}
+
+std::string Ensemble::warning() const {
+  if (undone_steps() == 0) return "";
+  return fmt::format(
+      "[train] {} of {} steps were taken back because the loss was not finite; is there an absurd value in the data?",
+      undone_steps(), steps());
+}
+
 int default_blocks(int variables) { return variables <= 5 ? 24 : variables <= 12 ? 12 : 6; }
 
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows) {
@@ -210,92 +228,6 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
   }
   if (!checkpoint_path.empty()) std::filesystem::remove(checkpoint_path);
   return std::move(checkpoint.ensemble);
-}
-
-// ---- Densities ------------------------------------------------------------------------------------------------------
-
-struct EnsembleDensity::Rows {
-  struct Part {
-    Density density;
-    std::vector<int> place;  // of each column in the member's order
-    std::vector<int> rows;   // that this member judges
-    Table table;             // those rows, in the member's order
-  };
-  std::vector<Part> parts;
-  Index rows = 0;
-  bool out_of_sample = false;
-  int largest = 0;
-};
-
-EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& values) : rows_(std::make_unique<Rows>()) {
-  check(values.cols() == static_cast<Index>(ensemble.variables.size()),
-        "[flow] a table of {} columns for a model of {}", values.cols(), ensemble.variables.size());
-  rows_->rows = values.rows();
-  const bool own_table = values.rows() == ensemble.rows && hash_of(values) == ensemble.data_hash;
-  rows_->out_of_sample = !own_table || ensemble.params.folds > 1;
-  rows_->largest = ensemble.params.shape.ranks + 1;
-  const Matrix transformed = apply_transforms(ensemble.transforms, values);
-  for (const Member& member : ensemble.members) {
-    Rows::Part part{
-        Density(member.trained.weights, member.trained.base), std::vector<int>(member.order.size()), {}, {}};
-    for (std::size_t p = 0; p < member.order.size(); ++p) {
-      part.place[static_cast<std::size_t>(member.order[p])] = static_cast<int>(p);
-    }
-    for (Index row = 0; row < values.rows(); ++row) {
-      if (!own_table || ensemble.params.folds == 1 || !ensemble.has_seen(member, row)) {
-        part.rows.push_back(static_cast<int>(row));
-      }
-    }
-    const Table all = in_order<Table>(transformed, member.order);
-    part.table = all(part.rows, Eigen::all);
-    rows_->parts.push_back(std::move(part));
-  }
-}
-
-EnsembleDensity::~EnsembleDensity() = default;
-EnsembleDensity::EnsembleDensity(EnsembleDensity&&) noexcept = default;
-EnsembleDensity& EnsembleDensity::operator=(EnsembleDensity&&) noexcept = default;
-
-Index EnsembleDensity::rows() const { return rows_->rows; }
-bool EnsembleDensity::out_of_sample() const { return rows_->out_of_sample; }
-int EnsembleDensity::largest_subset() const { return rows_->largest; }
-
-Eigen::MatrixXf EnsembleDensity::conditional(std::span<const EntropyQuery> queries) const {
-  const auto columns = static_cast<Index>(queries.size());
-  // ln Σ_k e^{l_k} row by row: the largest l_k so far, and the sum in units of its exponential.
-  Eigen::MatrixXf largest = Eigen::MatrixXf::Constant(rows_->rows, columns, -std::numeric_limits<float>::infinity());
-  Eigen::MatrixXf sum = Eigen::MatrixXf::Zero(rows_->rows, columns);
-  std::vector<int> judges(static_cast<std::size_t>(rows_->rows), 0);
-  std::vector<Subset> subsets(2 * queries.size());
-  for (const Rows::Part& part : rows_->parts) {
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      Subset& given = subsets[2 * q];
-      given.clear();
-      for (const int variable : queries[q].given) given.push_back(part.place[static_cast<std::size_t>(variable)]);
-      std::sort(given.begin(), given.end());
-      Subset& with_target = subsets[2 * q + 1];
-      with_target = given;
-      const int target = part.place[static_cast<std::size_t>(queries[q].target)];
-      with_target.insert(std::upper_bound(with_target.begin(), with_target.end(), target), target);
-    }
-    const Eigen::MatrixXf density = part.density.log_density(part.table, subsets);
-    parallel_for(columns, [&](std::ptrdiff_t q) {
-      for (std::size_t i = 0; i < part.rows.size(); ++i) {
-        const auto at = static_cast<Index>(i);
-        const float l = density(at, 2 * q + 1) - density(at, 2 * q);
-        float& top = largest(part.rows[i], q);
-        float& total = sum(part.rows[i], q);
-        total = l > top ? total * std::exp(top - l) + 1 : total + std::exp(l - top);
-        top = std::max(top, l);
-      }
-    });
-    for (const int row : part.rows) ++judges[static_cast<std::size_t>(row)];
-  }
-  for (Index i = 0; i < rows_->rows; ++i) {
-    const float count = static_cast<float>(judges[static_cast<std::size_t>(i)]);
-    for (Index q = 0; q < columns; ++q) largest(i, q) += std::log(sum(i, q) / count);
-  }
-  return largest;
 }
 
 }  // namespace fansite::flow

@@ -5,14 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "fansite/data.h"
-#include "fansite/entropy.h"
-#include "fansite/flow/density.h"
 #include "fansite/flow/trainer.h"
 #include "fansite/transform.h"
 
@@ -50,6 +46,11 @@ struct Ensemble {
 
   /// Whether the member has seen this row of its own table.
   bool has_seen(const Member& member, Index row) const;
+
+  std::int64_t steps() const;         ///< of training, over all members
+  std::int64_t undone_steps() const;  ///< of these taken back, because the loss was not finite
+  /// A sentence about steps taken back; "" if there were none.
+  std::string warning() const;
 };
 
 /// The paper's 6, and more for few variables, whose flow would else have few nodes in all.
@@ -65,29 +66,5 @@ std::uint64_t hash_of(const MatrixView& values);
 /// that is there already is continued from, and it is removed at the end; the result has the same bits as without.
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
                         const std::string& checkpoint = {});
-
-/// The members' densities, ready to be asked about one table's rows.
-class EnsembleDensity {
- public:
-  /// `values` has the ensemble's columns, in the same order.
-  EnsembleDensity(const Ensemble& ensemble, const MatrixView& values);
-  ~EnsembleDensity();
-  EnsembleDensity(EnsembleDensity&&) noexcept;
-  EnsembleDensity& operator=(EnsembleDensity&&) noexcept;
-
-  Index rows() const;
-  /// Whether each row is judged by members that have not seen it: always for another table, with folds for its own.
-  bool out_of_sample() const;
-  /// The largest subset all members have a density for.
-  int largest_subset() const;
-
-  /// out(i, q) = log p(x_T | x_S) of row i on the transformed scale, mixed over the members that have not seen it (all
-  /// of them if every one has): ln mean_k p_k(S, T) / p_k(S). `given` need not be sorted; T is not in it.
-  Eigen::MatrixXf conditional(std::span<const EntropyQuery> queries) const;
-
- private:
-  struct Rows;
-  std::unique_ptr<Rows> rows_;
-};
 
 }  // namespace fansite::flow

@@ -6,6 +6,9 @@
 #include <limits>
 
 #include "fansite/error.h"
+#include "fansite/flow/dependence.h"
+#include "fansite/flow/frontier.h"
+#include "fansite/special.h"
 
 namespace fansite {
 namespace {
@@ -164,6 +167,68 @@ std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const I
     }
   }
   return result;
+}
+
+// ---- What the search asks -------------------------------------------------------------------------------------------
+
+namespace {
+
+// Scores of less than this many nats are rounding: densities are good to 1e-5, and an information of 1e-3²/2 nats cannot
+// be seen in fewer than millions of rows.
+constexpr float kLeastSpread = 1e-3f;
+
+// Mean square 1, or zero.
+float scale_of(const flow::DependenceScores& scores) {
+  const float spread = std::sqrt((scores.rows - scores.rows.mean()).square().mean());
+  return spread < kLeastSpread ? 0.0f : 1 / spread;
+}
+
+}  // namespace
+
+double FlowEstimator::p_value(double, int) const { return std::numeric_limits<double>::quiet_NaN(); }
+
+PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
+  const auto columns = [&](const std::vector<int>& variables) {
+    std::vector<int> result;
+    for (const int variable : variables) result.push_back(column_[static_cast<std::size_t>(variable)]);
+    return result;
+  };
+  const int a = column_[static_cast<std::size_t>(query.a)], b = column_[static_cast<std::size_t>(query.b)];
+  PairEvidence evidence;
+  evidence.inflation = std::sqrt(2.0);
+  evidence.scores = Eigen::ArrayXf::Zero(rows());
+  Eigen::ArrayXd members = Eigen::ArrayXd::Zero(static_cast<Index>(density_.parts().size()));
+  const auto look = [&](int target, int other, const std::vector<int>& given) {
+    const flow::DependenceScores scores = flow::dependence_scores(density_, target, other, columns(given));
+    const float scale = scale_of(scores);
+    evidence.scores += scale * scores.rows;
+    members += static_cast<double>(scale) * scores.members;
+  };
+  look(a, b, query.given_a);
+  if (query.both_looks) look(b, a, query.given_b);
+  evidence.votes = (members > 0).cast<double>().mean();
+  const double sum = evidence.scores.cast<double>().sum();
+  const double squares = evidence.scores.cast<double>().square().sum();
+  evidence.p_value = squares > 0 ? normal_tail(sum / std::sqrt(squares) / evidence.inflation) : 1.0;
+  return evidence;
+}
+
+std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, std::span<const char> candidates,
+                                              const Progress& progress) const {
+  check(static_cast<int>(candidates.size()) == variables(), "[frontier] {} candidate flags for {} variables",
+        candidates.size(), variables());
+  return std::make_unique<flow::FlowFrontier>(*this, targets, candidates, progress);
+}
+
+Eigen::MatrixXf FlowEstimator::log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const {
+  std::vector<EntropyQuery> in_columns(queries.size());
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    in_columns[q].target = column_[static_cast<std::size_t>(queries[q].target)];
+    for (const int variable : queries[q].given) {
+      in_columns[q].given.push_back(column_[static_cast<std::size_t>(variable)]);
+    }
+  }
+  return density_.conditional(in_columns, jury);
 }
 
 }  // namespace fansite

@@ -3,12 +3,15 @@
 // Entropies from an ensemble of flows: H(T|S) = −mean over rows of log p(x_T|x_S).
 #pragma once
 
-#include <string>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "fansite/data.h"
 #include "fansite/entropy.h"
 #include "fansite/flow/ensemble.h"
+#include "fansite/flow/ensemble_density.h"
 
 namespace fansite {
 
@@ -16,8 +19,8 @@ namespace fansite {
 Dataset learnable_columns(const Dataset& data);
 
 /// Each row is judged by the members that have not seen it, if there are such, so that what a network has learnt by
-/// heart does not count. Entropies are on the columns' original scale where that is defined (see original_scale).
-class FlowEstimator final : public EntropyEstimator {
+/// heart does not count; only a frontier's gains are by all members, which ranks better. Entropies are on the columns' original scale where that is defined (see original_scale).
+class FlowEstimator final : public SearchEstimator {
  public:
   /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError
   /// names a column that it does not know.
@@ -34,10 +37,27 @@ class FlowEstimator final : public EntropyEstimator {
   /// the scale of its normal scores; informations are the same on both.
   bool original_scale(int target) const;
 
+  /// Densities computed so far, of one subset, row and member each.
+  std::int64_t evaluations() const { return density_.evaluations(); }
+
   using EntropyEstimator::conditional_entropy;
   std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const override;
   using EntropyEstimator::mutual_information;
   std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const override;
+
+  bool held_out() const override { return true; }
+  double p_value(double gain, int given) const override;
+  /// The doubly centred test of both looks (flow/dependence.h), on rows that the judging members have not seen. That
+  /// networks learn from each other's rows at most doubles the variance of its z-score (docs/method.md).
+  PairEvidence pair_evidence(const PairQuery& query) const override;
+  bool informative(int variable) const override { return column_[static_cast<std::size_t>(variable)] >= 0; }
+  std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+                                 const Progress& progress) const override;
+  int frontier_size() const override { return variables(); }
+  int largest_set() const override { return std::min(variables() - 1, density_.largest_subset() - 2); }
+
+  /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another.
+  Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const;
 
  private:
   /// A query in the ensemble's columns: constants say nothing, a copy is its original.

@@ -613,4 +613,12 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
   save(checkpoint, path);
 }
 
+Ensemble train_or_load(const Dataset& data, const EnsembleParams& params, const ModelFiles& files, Progress& progress) {
+  if (!files.model.empty()) return load_model(files.model);
+  if (!files.save_model.empty()) OutputFile{files.save_model};
+  Ensemble ensemble = train_ensemble(data, params, progress, files.checkpoint);
+  if (!files.save_model.empty()) save_model(ensemble, files.save_model);
+  return ensemble;
+}
+
 }  // namespace fansite::flow

@@ -21,30 +21,7 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 // Names may hold any bytes; those that are not UTF-8 become U+FFFD.
 std::string text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-Json settings(const BoundariesParams& params) {
-  const SearchParams& search = params.search;
-  Json result;
-  result["estimator"] = name(params.estimator);
-  result["stop"] = name(search.stop);
-  if (search.stop == StopRule::calibrated) {
-    result["fdr"] = search.fdr;
-  } else {
-    result["eps_grow"] = search.eps_grow;
-    result["eps_shrink"] = search.eps_shrink;
-  }
-  result["patience"] = search.patience;
-  result["max_size"] = search.max_size;
-  result["rule"] = name(search.rule);
-  result["targets"] = params.targets;
-  result["seed"] = params.seed;
-  return result;
-}
-
-Json settings(const InformationParams& params) {
-  Json result;
-  result["estimator"] = name(params.estimator);
-  if (params.estimator == EntropyKind::gaussian) return result;
-  const flow::EnsembleParams& flow = params.flow;
+void add_settings(const flow::EnsembleParams& flow, Json& result) {
   result["repeats"] = flow.repeats;
   result["folds"] = flow.folds;
   result["transform"] = name(flow.transform);
@@ -64,6 +41,39 @@ Json settings(const InformationParams& params) {
   result["patience"] = flow.train.patience;
   result["evaluate_every"] = flow.train.evaluate_every;
   result["seed"] = flow.seed;
+}
+
+// The settings that were in force: zeros that stand for defaults are filled in.
+Json settings(const BoundariesResult& run) {
+  const BoundariesParams& params = run.params;
+  const SearchParams& search = params.search;
+  Json result;
+  result["estimator"] = name(params.estimator);
+  result["stop"] = name(search.stop);
+  if (search.stop == StopRule::calibrated) {
+    result["fdr"] = search.fdr;
+  } else {
+    result["eps_grow"] = search.eps_grow;
+    result["eps_shrink"] = search.eps_shrink;
+  }
+  result["patience"] = search.patience;
+  result["max_size"] = search.max_size;
+  result["rule"] = name(search.rule);
+  result["targets"] = params.targets;
+  result["seed"] = params.seed;
+  if (run.estimator == EstimatorKind::flow) {
+    result["effort"] = name(params.effort);
+    add_settings(run.flow, result["flow"]);
+  }
+  return result;
+}
+
+Json settings(const InformationParams& params) {
+  Json result;
+  result["estimator"] = name(params.estimator);
+  if (params.estimator == EstimatorKind::gaussian) return result;
+  const flow::EnsembleParams& flow = params.flow;
+  add_settings(flow, result);
   return result;
 }
 
@@ -100,15 +110,41 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     entry["unique"] = number(member.unique);
     entry["p_value"] = number(member.p_value);
     entry["q_value"] = number(member.q_value);
+    if (!std::isnan(member.votes)) entry["votes"] = member.votes;
+    if (!std::isnan(member.stability)) entry["stability"] = member.stability;
     if (member.by_symmetry) entry["by_symmetry"] = true;
     json["members"].push_back(entry);
   }
-  if (boundary.runner_up.variable >= 0) {
-    json["runner_up"] = {{"name", name_of(boundary.runner_up.variable)},
-                         {"gain", number(boundary.runner_up.gain)},
-                         {"se", number(boundary.runner_up.standard_error)},
-                         {"p_value", number(boundary.runner_up_p_value)}};
+  json["near_misses"] = Json::array();
+  for (const NearMiss& miss : boundary.near_misses) {
+    Json entry;
+    entry["name"] = name_of(miss.candidate.variable);
+    entry["gain"] = number(miss.candidate.gain);
+    entry["se"] = number(miss.candidate.standard_error);
+    entry["p_value"] = number(miss.p_value);
+    if (!std::isnan(miss.q_value)) entry["q_value"] = number(miss.q_value);
+    entry["reason"] = explain(miss.reason);
+    json["near_misses"].push_back(entry);
   }
+  return json;
+}
+
+Json linearity_to_json(const BoundariesResult& result) {
+  const LinearityTest& test = *result.linearity;
+  const auto name_of = [&](int variable) {
+    return variable < 0 ? Json(nullptr) : Json(result.variables[static_cast<std::size_t>(variable)]);
+  };
+  Json json;
+  json["linear_equations"] = test.linear_equations;
+  json["pair"] = {name_of(test.pair.first), name_of(test.pair.second)};
+  json["pair_p_value"] = number(test.pair_p_value);
+  json["linear_gaussian"] = test.linear;
+  json["p_value"] = number(test.p_value);
+  json["target"] = name_of(test.target);
+  json["other"] = name_of(test.other);
+  json["sign"] = name(test.sign);
+  json["normal_residuals"] = test.normal;
+  json["normality_p_value"] = number(test.normality_p_value);
   return json;
 }
 
@@ -155,7 +191,9 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   lines.field("version", text(FANSITE_VERSION));
   lines.field("variables", text(result.variables));
   lines.field("rows", std::to_string(result.rows));
-  lines.field("settings", text(settings(result.params)));
+  lines.field("settings", text(settings(result)));
+  lines.field("estimator", text(name(result.estimator)));
+  if (result.linearity) lines.field("linearity", text(linearity_to_json(result)));
   std::vector<std::string> warnings;
   for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
   lines.list("warnings", warnings);
@@ -172,10 +210,15 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   }
   lines.list("moral_edges", edges);
   lines.field("steps", std::to_string(result.found.steps));
-  const Json times = {{"prepare_seconds", result.prepare_seconds},
-                      {"search_seconds", result.search_seconds},
-                      {"total_seconds", timing.total_seconds},
-                      {"threads", timing.threads}};
+  if (result.estimator == EstimatorKind::flow) {
+    lines.field("members", std::to_string(result.members));
+    lines.field("training_steps", std::to_string(result.training_steps));
+    lines.field("tested_pairs", std::to_string(result.found.tested_pairs));
+    lines.field("evaluations", std::to_string(result.evaluations));
+  }
+  const Json times = {{"prepare_seconds", result.prepare_seconds}, {"train_seconds", result.train_seconds},
+                      {"search_seconds", result.search_seconds},   {"total_seconds", timing.total_seconds},
+                      {"peak_memory_mb", timing.peak_memory_mb},   {"threads", timing.threads}};
   lines.field("timing", text(times));
   return lines.text();
 }
@@ -206,7 +249,7 @@ std::string to_json(const InformationResult& result, const RunTiming& timing) {
                               {"se", number(added.information.standard_error)}}));
   }
   lines.list("given", given);
-  if (result.params.estimator == EntropyKind::flow) {
+  if (result.params.estimator == EstimatorKind::flow) {
     lines.field("model", text(Json{{"members", result.members},
                                    {"steps", result.steps},
                                    {"undone_steps", result.undone_steps},

@@ -15,6 +15,7 @@ namespace fansite {
 
 struct RunTiming {
   double total_seconds = 0;
+  double peak_memory_mb = 0;  ///< of the process
   int threads = 0;
 };
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/search_growth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fansite/error.h"
+#include "fansite/parallel.h"
+#include "fansite/special.h"
+
+namespace fansite {
+namespace {
+
+// `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more of
+// the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is
+// judged by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
+bool is_miss(const Search& search, double gain, double streak, int given) {
+  if (search.params.stop == StopRule::paper) return gain <= search.params.eps_grow;
+  const double share = -std::exp(-2.0 * streak) * std::expm1(-2.0 * gain);
+  return search.corrected_p_value(-0.5 * std::log1p(-share), given) > search.params.fdr;
+}
+
+bool is_useless(const Search& search, double loss, int given) {
+  if (search.params.stop == StopRule::paper) return loss <= search.params.eps_shrink;
+  return search.corrected_p_value(loss, given) > search.params.fdr;
+}
+
+// Grows every slot of a frontier to the end; the trailing misses are dropped. Returns the steps taken.
+long grow(const Search& search, Frontier& frontier, int slots, const Progress& progress) {
+  std::vector<int> active(static_cast<std::size_t>(slots));
+  std::iota(active.begin(), active.end(), 0);
+  std::vector<int> misses(active.size(), 0);
+  std::vector<double> streaks(active.size(), 0.0);
+  long steps = 0;
+  std::vector<Candidate> best(active.size());
+  while (!active.empty()) {
+    throw_if_interrupted(progress);
+    frontier.find_best(active, best);
+    std::size_t kept = 0;
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      const int slot = active[a];
+      int& in_a_row = misses[static_cast<std::size_t>(slot)];
+      double& streak = streaks[static_cast<std::size_t>(slot)];
+      const int size = static_cast<int>(frontier.members(slot).size());
+      if (best[a].variable < 0 || size >= search.largest) continue;
+      const bool miss = is_miss(search, best[a].gain, streak, size);
+      if (miss && in_a_row == search.patience) continue;
+      in_a_row = miss ? in_a_row + 1 : 0;
+      streak = miss ? streak + best[a].gain : 0.0;
+      frontier.add(slot, best[a].variable);
+      ++steps;
+      active[kept++] = slot;
+    }
+    active.resize(kept);
+  }
+  for (int slot = 0; slot < slots; ++slot) frontier.drop_last(slot, misses[static_cast<std::size_t>(slot)]);
+  return steps;
+}
+
+// Removes the weakest member while it is useless.
+long shrink(const Search& search, Frontier& frontier, int slot, const Progress& progress) {
+  long steps = 0;
+  while (!frontier.members(slot).empty()) {
+    throw_if_interrupted(progress);
+    const std::vector<Candidate> losses = frontier.losses(slot);
+    const auto least = std::min_element(losses.begin(), losses.end(),
+                                        [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
+    if (!is_useless(search, least->gain, static_cast<int>(losses.size()) - 1)) break;
+    frontier.remove(slot, least->variable);
+    ++steps;
+  }
+  return steps;
+}
+
+// ρ of the paper. Held-out entropies rise again once a set is full, and each further step costs a batch of densities, so
+// there fewer misses are enough: a pair of variables that tell something only together is one miss, not many.
+int default_patience(const SearchEstimator& estimator, const SearchParams& params) {
+  return estimator.held_out() && params.stop == StopRule::calibrated ? 3 : 15;
+}
+
+}  // namespace
+
+Search::Search(const SearchEstimator& estimator_, const SearchParams& params_, const std::vector<int>& targets_,
+               const std::vector<int>& excluded)
+    : estimator(estimator_), params(params_), candidates(static_cast<std::size_t>(estimator_.variables()), 1) {
+  const int d = estimator.variables();
+  for (const int z : excluded) candidates[static_cast<std::size_t>(z)] = 0;
+  for (int z = 0; z < d; ++z) {
+    if (!estimator.informative(z)) candidates[static_cast<std::size_t>(z)] = 0;
+  }
+  candidate_count = static_cast<int>(std::count(candidates.begin(), candidates.end(), 1));
+  largest = estimator.largest_set();
+  if (params.max_size > 0) largest = std::min(largest, params.max_size);
+  patience = params.patience >= 0 ? params.patience : default_patience(estimator, params);
+  slot_of.assign(static_cast<std::size_t>(d), -1);
+  for (const int t : targets_) {
+    check(t >= 0 && t < d, "[search] target {} is not one of {} variables", t, d);
+    if (!candidates[static_cast<std::size_t>(t)]) continue;
+    check(!searched(t), "[search] target {} is asked for twice", t);
+    slot_of[static_cast<std::size_t>(t)] = static_cast<int>(targets.size());
+    targets.push_back(t);
+  }
+}
+
+double Search::corrected_p_value(double gain, int given) const {
+  return best_of(estimator.p_value(gain, given), std::max(candidate_count - 1 - given, 1));
+}
+
+bool contains(const std::vector<int>& set, int z) { return std::find(set.begin(), set.end(), z) != set.end(); }
+
+std::vector<int> without(const std::vector<int>& set, int z) {
+  std::vector<int> rest;
+  for (const int member : set) {
+    if (member != z) rest.push_back(member);
+  }
+  return rest;
+}
+
+long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress) {
+  const auto n = static_cast<Index>(slots.size());
+  const Index block = std::max(1, search.estimator.frontier_size());
+  std::vector<long> steps(slots.size(), 0);
+  progress.begin("searching", static_cast<long>(n));
+  parallel_for((n + block - 1) / block, [&](Index b) {
+    const Index begin = b * block;
+    const int size = static_cast<int>(std::min(block, n - begin));
+    const auto slot_at = [&](int i) { return static_cast<std::size_t>(slots[static_cast<std::size_t>(begin + i)]); };
+    std::vector<int> targets;
+    for (int i = 0; i < size; ++i) targets.push_back(search.targets[slot_at(i)]);
+    const auto frontier = search.estimator.open(targets, search.candidates, progress);
+    for (int i = 0; i < size; ++i) {
+      for (const int z : sets[slot_at(i)]) frontier->add(i, z);
+    }
+    long& count = steps[static_cast<std::size_t>(begin)];
+    count = grow(search, *frontier, size, progress);
+    for (int i = 0; i < size; ++i) {
+      count += shrink(search, *frontier, i, progress);
+      sets[slot_at(i)] = frontier->members(i);
+    }
+    progress.advance(size);
+  });
+  return std::accumulate(steps.begin(), steps.end(), 0L);
+}
+
+std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress) {
+  const std::size_t count = search.targets.size();
+  std::vector<Path> paths(count);
+  const auto frontier = search.estimator.open(search.targets, search.candidates, progress);
+  std::vector<int> active(count);
+  std::iota(active.begin(), active.end(), 0);
+  progress.begin("searching", static_cast<long>(count));
+  while (!active.empty()) {
+    std::vector<EntropyQuery> queries;
+    for (const int slot : active) {
+      queries.push_back({search.targets[static_cast<std::size_t>(slot)], frontier->members(slot)});
+    }
+    throw_if_interrupted(progress);
+    const std::vector<EntropyEstimate> entropies = search.estimator.conditional_entropy(queries);
+    std::size_t kept = 0;
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      Path& path = paths[static_cast<std::size_t>(active[a])];
+      path.entropy.push_back(entropies[a].value);
+      const int size = static_cast<int>(path.entropy.size()) - 1;
+      if (path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)]) path.best = size;
+      const bool finished = size - path.best > search.patience || size >= search.largest;
+      if (finished) progress.advance(1);
+      if (!finished) active[kept++] = active[a];
+    }
+    active.resize(kept);
+    std::vector<Candidate> best(active.size());
+    frontier->find_best(active, best);
+    kept = 0;
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      if (best[a].variable < 0) {
+        progress.advance(1);
+        continue;
+      }
+      frontier->add(active[a], best[a].variable);
+      paths[static_cast<std::size_t>(active[a])].variables.push_back(best[a].variable);
+      ++steps;
+      active[kept++] = active[a];
+    }
+    active.resize(kept);
+  }
+  return paths;
+}
+
+}  // namespace fansite

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/search_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "fansite/parallel.h"
+#include "fansite/random.h"
+#include "fansite/special.h"
+
+namespace fansite {
+namespace {
+
+// The facts that sets hold, each once.
+std::vector<Pair> facts_in(const Search& search, const Sets& sets) {
+  std::set<Pair> facts;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (const int z : sets[s]) facts.insert(fact_of(search, search.targets[s], z));
+  }
+  return {facts.begin(), facts.end()};
+}
+
+void take_out(const Search& search, Pair fact, Sets& sets) {
+  const auto [a, b] = fact;
+  if (search.searched(a)) sets[search.slot(a)] = without(sets[search.slot(a)], b);
+  if (!search.directed() && search.searched(b)) sets[search.slot(b)] = without(sets[search.slot(b)], a);
+}
+
+// Keeps the members whose evidence stands up to the whole table. Returns the largest p-value kept.
+double decide(const Search& search, Sets& sets) {
+  const Sets proposed = reconciled(search, search.params.rule, sets);
+  const std::vector<Pair> facts = facts_in(search, proposed);
+  std::vector<double> p_values(facts.size());
+  parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
+    const auto at = static_cast<std::size_t>(i);
+    p_values[at] = search.estimator.pair_evidence(pair_query(search, sets, facts[at])).p_value;
+  });
+  std::vector<double> sorted = p_values;
+  std::sort(sorted.begin(), sorted.end());
+  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays
+  // for.
+  const double all = hypotheses(search);
+  const std::size_t certain = admissible(sorted, all, search.params.fdr);
+  const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
+  const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
+
+  sets = proposed;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (admitted == 0 || p_values[i] > threshold) take_out(search, facts[i], sets);
+  }
+  return threshold;
+}
+
+// How many of the smallest p-values Benjamini–Hochberg admits, all being given.
+std::size_t benjamini_hochberg(const std::vector<double>& sorted, double fdr) {
+  for (std::size_t k = sorted.size(); k > 0; --k) {
+    if (sorted[k - 1] * static_cast<double>(sorted.size()) <= fdr * static_cast<double>(k)) return k;
+  }
+  return 0;
+}
+
+// The share of resamples of the rows (bootstrap, Poisson weights) in which each pair would be admitted. The networks
+// stay as they are, so this is how much the answer hangs on which rows judge it, not on which were learnt from.
+std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence) {
+  constexpr int kResamples = 100;
+  const auto pairs = static_cast<Index>(evidence.size());
+  Eigen::MatrixXf scores(search.estimator.rows(), pairs);
+  for (Index i = 0; i < pairs; ++i) scores.col(i) = evidence[static_cast<std::size_t>(i)].scores;
+  std::vector<double> share(evidence.size(), 0.0);
+  for (int resample = 0; resample < kResamples; ++resample) {
+    Random random(Key{}.split(static_cast<std::uint64_t>(resample)));
+    Eigen::VectorXf weights(scores.rows());
+    for (float& weight : weights) {  // Poisson(1) by its exponential gaps
+      weight = -1;
+      for (double time = 0; time < 1; time += random.exponential()) weight += 1;
+    }
+    std::vector<double> p_values(evidence.size());
+    parallel_for(pairs, [&](Index i) {
+      const Eigen::ArrayXd weighted = (scores.col(i).array() * weights.array()).cast<double>();
+      const double squares = (weighted * scores.col(i).array().cast<double>()).sum();
+      const auto at = static_cast<std::size_t>(i);
+      p_values[at] = squares > 0 ? normal_tail(weighted.sum() / std::sqrt(squares) / evidence[at].inflation) : 1.0;
+    });
+    std::vector<double> sorted = p_values;
+    std::sort(sorted.begin(), sorted.end());
+    const std::size_t admitted = benjamini_hochberg(sorted, search.params.fdr);
+    for (std::size_t i = 0; i < p_values.size(); ++i) {
+      if (admitted > 0 && p_values[i] <= sorted[admitted - 1]) share[i] += 1.0 / kResamples;
+    }
+  }
+  return share;
+}
+
+// Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find
+// it, and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
+constexpr int kMoreLooks = 3;
+
+}  // namespace
+
+Sets reconciled(const Search& search, Symmetry rule, const Sets& sets) {
+  Sets result = sets;
+  if (rule == Symmetry::none) return result;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const int t = search.targets[s];
+    for (const int z : sets[s]) {
+      if (!search.searched(z) || contains(sets[search.slot(z)], t)) continue;
+      if (rule == Symmetry::or_) {
+        result[search.slot(z)].push_back(t);
+      } else {
+        result[s] = without(result[s], z);
+      }
+    }
+  }
+  return result;
+}
+
+PairQuery pair_query(const Search& search, const Sets& sets, Pair pair) {
+  PairQuery query;
+  query.a = pair.first;
+  query.b = pair.second;
+  if (!search.searched(query.a)) std::swap(query.a, query.b);
+  query.both_looks = !search.directed() && search.searched(query.b);
+  query.given_a = without(sets[search.slot(query.a)], query.b);
+  if (query.both_looks) query.given_b = without(sets[search.slot(query.b)], query.a);
+  return query;
+}
+
+Pair fact_of(const Search& search, int target, int member) {
+  return search.directed() ? Pair(target, member) : Pair(std::minmax(target, member));
+}
+
+double hypotheses(const Search& search) {
+  const auto t = static_cast<double>(search.targets.size());
+  const double looks = t * (search.candidate_count - 1);
+  return search.directed() ? looks : looks - t * (t - 1) / 2;
+}
+
+double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress) {
+  for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
+    Sets told = reconciled(search, Symmetry::or_, sets);
+    std::vector<int> changed;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      if (told[s] != sets[s]) changed.push_back(static_cast<int>(s));
+    }
+    if (changed.empty()) break;
+    sets = std::move(told);
+    steps += grow_and_shrink(search, changed, sets, progress);
+  }
+  own = sets;
+  // Without the members that go, the others' evidence changes; so decide until nothing does.
+  double threshold = 0;
+  for (Sets before; before != sets;) {
+    before = sets;
+    threshold = decide(search, sets);
+  }
+  return threshold;
+}
+
+Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress) {
+  Sets best;
+  for (const Path& path : paths) best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
+  Confirmed result;
+  result.sets = reconciled(search, search.params.rule, best);
+  const std::vector<Pair> facts = facts_in(search, result.sets);
+  std::vector<PairEvidence> evidence(facts.size());
+  progress.begin("testing", static_cast<long>(facts.size()));
+  parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
+    throw_if_interrupted(progress);
+    const auto at = static_cast<std::size_t>(i);
+    evidence[at] = search.estimator.pair_evidence(pair_query(search, best, facts[at]));
+    progress.advance(1);
+  });
+
+  std::vector<std::size_t> order(facts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });
+  const std::vector<double> stable = stability(search, evidence);
+  double smallest = 1.0;
+  for (std::size_t rank = order.size(); rank > 0; --rank) {
+    const std::size_t i = order[rank - 1];
+    const double p_value = evidence[i].p_value;
+    smallest = std::min(smallest, p_value * static_cast<double>(order.size()) / static_cast<double>(rank));
+    const bool admitted = smallest <= search.params.fdr;
+    result.tested[facts[i]] = {p_value, smallest, evidence[i].votes, stable[i], admitted};
+    if (admitted) result.threshold = std::max(result.threshold, p_value);
+    if (!admitted) take_out(search, facts[i], result.sets);
+  }
+  // Those that only the other search proposed come last, the surest first.
+  for (std::size_t s = 0; s < best.size(); ++s) {
+    const int t = search.targets[s];
+    const auto late = std::stable_partition(result.sets[s].begin(), result.sets[s].end(),
+                                            [&](int z) { return contains(best[s], z); });
+    std::stable_sort(late, result.sets[s].end(), [&](int a, int b) {
+      return result.tested[fact_of(search, t, a)].p_value < result.tested[fact_of(search, t, b)].p_value;
+    });
+  }
+  return result;
+}
+
+}  // namespace fansite

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All targets together: a pair of variables is one fact with two looks at it. Private to the library.
+#pragma once
+
+#include <map>
+
+#include "fansite/search_growth.h"
+
+namespace fansite {
+
+/// Symmetry correction. OR: for i in order, for j in MB_i, append i to the end of MB_j; AND: drop unconfirmed members.
+Sets reconciled(const Search& search, Symmetry rule, const Sets& sets);
+
+PairQuery pair_query(const Search& search, const Sets& sets, Pair pair);
+
+/// The key of a fact: the smaller variable first, or target first where each look is a fact of its own.
+Pair fact_of(const Search& search, int target, int member);
+
+/// How many hypotheses the table holds: pairs with at least one end searched; without symmetry each look is its own.
+double hypotheses(const Search& search);
+
+/// By the law of gains: looks again where others propose members, then keeps the members whose evidence stands up to the
+/// whole table. `own` receives what each search found by itself. Returns the largest p-value kept.
+double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress);
+
+/// A pair that was tested on held-out rows.
+struct Tested {
+  double p_value = 1;
+  double q_value = 1;    ///< the smallest false discovery rate, over the tested pairs, at which it is in
+  double votes = 0;      ///< of the ensemble's members
+  double stability = 0;  ///< the share of resamples of the rows in which it is in
+  bool admitted = false;
+};
+struct Confirmed {
+  Sets sets;
+  std::map<Pair, Tested> tested;  ///< by fact_of
+  double threshold = 0;           ///< the largest p-value admitted
+};
+
+/// By held-out rows: tests the pairs that the paths' best sizes propose, each given the rest of those sets, and admits
+/// by Benjamini–Hochberg over them.
+Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress);
+
+}  // namespace fansite
