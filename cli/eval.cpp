@@ -3,6 +3,7 @@
 // fansite eval: a result against a known truth.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -59,31 +60,42 @@ void print(const EvalOptions& options, const std::vector<std::pair<std::string, 
   }
   for (const auto& [name, value] : figures) {
     if (value.is_number_float()) {
-      fmt::print("{:<12} {:.2f}\n", name, 100.0 * value.get<double>());
+      fmt::print("{:<16} {:.2f}\n", name, 100.0 * value.get<double>());
     } else {
-      fmt::print("{:<12} {}\n", name, value.dump());
+      fmt::print("{:<16} {}\n", name, value.dump());
     }
   }
 }
 
 void eval_boundaries(const EvalOptions& options, const SavedBoundaries& result, const NamedDag& truth) {
   const std::vector<int> match = match_names(result.variables, truth, options);
-  std::vector<std::vector<int>> predicted = result.members;
+  const auto matched = [&](std::vector<std::vector<int>> sets) {
+    for (auto& set : sets) {
+      for (int& member : set) member = match[static_cast<std::size_t>(member)];
+    }
+    return sets;
+  };
   std::vector<std::vector<int>> expected;
-  for (std::size_t t = 0; t < result.targets.size(); ++t) {
-    for (int& member : predicted[t]) member = match[static_cast<std::size_t>(member)];
-    expected.push_back(truth.dag.markov_boundary(match[static_cast<std::size_t>(result.targets[t])]));
+  for (const int target : result.targets) {
+    expected.push_back(truth.dag.markov_boundary(match[static_cast<std::size_t>(target)]));
   }
-  const BoundariesScore score = score_boundaries(predicted, expected);
+  const BoundariesScore score = score_boundaries(matched(result.members), expected);
   check_data(score.targets > 0, "[eval] every target has an empty true boundary in {}; there is nothing to score",
              options.truth);
-  print(options, {{"nDCG", score.mean.ndcg},
-                  {"AveP", score.mean.average_precision},
-                  {"F1", score.mean.f1},
-                  {"precision", score.mean.precision},
-                  {"recall", score.mean.recall},
-                  {"FDR", score.false_discovery_rate},
-                  {"targets", score.targets}});
+  std::vector<std::pair<std::string, Json>> figures = {
+      {"nDCG", score.mean.ndcg},           {"AveP", score.mean.average_precision}, {"F1", score.mean.f1},
+      {"precision", score.mean.precision}, {"recall", score.mean.recall},          {"FDR", score.false_discovery_rate},
+      {"targets", score.targets}};
+  if (!result.paths.empty()) {
+    // How good the ranking is, apart from the size: the first of each path, as many as the true boundary has.
+    std::vector<std::vector<int>> oracle = matched(result.paths);
+    for (std::size_t t = 0; t < oracle.size(); ++t) oracle[t].resize(std::min(oracle[t].size(), expected[t].size()));
+    const BoundaryScore sized = score_boundaries(oracle, expected).mean;
+    figures.insert(figures.end(), {{"oracle-size nDCG", sized.ndcg},
+                                   {"oracle-size AveP", sized.average_precision},
+                                   {"oracle-size F1", sized.f1}});
+  }
+  print(options, figures);
 }
 
 void eval_graph(const EvalOptions& options, const SavedGraph& result, const NamedDag& truth) {

@@ -139,7 +139,9 @@ void add_mb(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")
       ->capture_default_str();
-  command->add_option("--patience,--rho", search.patience, "misses in a row before growing stops; -1: 15, or 3 for calibrated flows")
+  command
+      ->add_option("--patience,--rho", search.patience,
+                   "misses in a row before growing stops; -1: 15, or 3 for calibrated flows")
       ->capture_default_str();
   command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")
       ->capture_default_str();

@@ -19,9 +19,9 @@ namespace fansite {
 
 /// How much work the flow estimator is worth; the Gaussian one needs none.
 enum class Effort {
-  quick,   ///< a tenth of the time, for a first look
-  normal,  ///< what the figures in docs/method.md are for
-  thorough ///< three times the networks
+  quick,    ///< a tenth of the time, for a first look
+  normal,   ///< what the figures in docs/method.md are for
+  thorough  ///< three times the networks
 };
 
 struct BoundariesParams {

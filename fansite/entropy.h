@@ -112,15 +112,16 @@ class Frontier {
 /// An estimator that the search for boundaries can use.
 class SearchEstimator : public EntropyEstimator {
  public:
-  /// Whether entropies and informations are of rows that the estimator was not fitted to, but a frontier's gains are not
-  /// and have no law: the size of a set is then decided on the former.
+  /// Whether entropies and informations are of rows that the estimator was not fitted to, but a frontier's gains are
+  /// not and have no law: the size of a set is then decided on the former.
   virtual bool held_out() const = 0;
 
   /// The chance of a gain this large from one variable that adds nothing to a set of `given` others; NaN if gains have
   /// no law.
   virtual double p_value(double gain, int given) const = 0;
 
-  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different power.
+  /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different
+  /// power.
   virtual PairEvidence pair_evidence(const PairQuery& query) const = 0;
 
   /// Whether the variable can be in a boundary at all; constant columns cannot.

@@ -43,8 +43,7 @@ InformationResult information(const Dataset& data, const InformationParams& para
   if (params.estimator == EstimatorKind::gaussian) {
     estimator = std::make_unique<GaussianEstimator>(covariance(data.values, progress));
   } else {
-    const flow::Ensemble ensemble =
-        flow::train_or_load(learnable_columns(data), params.flow, params.files, progress);
+    const flow::Ensemble ensemble = flow::train_or_load(learnable_columns(data), params.flow, params.files, progress);
     result.params.flow = ensemble.params;
     auto flows = std::make_unique<FlowEstimator>(data, ensemble);
     result.members = static_cast<int>(ensemble.members.size());

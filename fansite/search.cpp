@@ -35,8 +35,7 @@ void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Bo
   boundary.near_misses.push_back(best);
 }
 
-Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot,
-                  const Progress& progress) {
+Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot, const Progress& progress) {
   const SearchEstimator& estimator = search.estimator;
   Boundary result;
   result.target = search.targets[slot];
@@ -141,6 +140,9 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
   Boundary result;
   result.target = search.targets[slot];
   result.near_misses = near_misses(search, confirmed, path, result.target);
+  for (std::size_t k = 0; k + 1 < path.entropy.size(); ++k) {
+    result.path.push_back({path.variables[k], path.entropy[k + 1]});
+  }
   std::vector<InformationQuery> queries;
   for (std::size_t k = 0; k < set.size(); ++k) {
     queries.push_back({result.target, {set[k]}, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});

@@ -72,12 +72,19 @@ struct NearMiss {
 };
 std::string_view explain(NearMiss::Reason reason);  ///< in words for people
 
+/// One step of a target's growing.
+struct PathStep {
+  int variable = -1;
+  double conditional_entropy = 0;  ///< of the target given this and all before, on held-out rows
+};
+
 struct Boundary {
   int target = -1;
-  double entropy = 0;              ///< H(T); −∞ for a constant column
-  double conditional_entropy = 0;  ///< H(T | boundary); −∞ if the boundary determines the target
-  std::vector<Member> members;     ///< in order of admission
+  double entropy = 0;                 ///< H(T); −∞ for a constant column
+  double conditional_entropy = 0;     ///< H(T | boundary); −∞ if the boundary determines the target
+  std::vector<Member> members;        ///< in order of admission
   std::vector<NearMiss> near_misses;  ///< the nearest first
+  std::vector<PathStep> path;  ///< where sizes are decided on held-out rows: the order of admission, beyond it too
 
   std::vector<int> variables() const;
 };

@@ -73,8 +73,8 @@ long shrink(const Search& search, Frontier& frontier, int slot, const Progress& 
   return steps;
 }
 
-// ρ of the paper. Held-out entropies rise again once a set is full, and each further step costs a batch of densities, so
-// there fewer misses are enough: a pair of variables that tell something only together is one miss, not many.
+// ρ of the paper. Held-out entropies rise again once a set is full, and each further step costs a batch of densities,
+// so there fewer misses are enough: a pair of variables that tell something only together is one miss, not many.
 int default_patience(const SearchEstimator& estimator, const SearchParams& params) {
   return estimator.held_out() && params.stop == StopRule::calibrated ? 3 : 15;
 }

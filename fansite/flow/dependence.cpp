@@ -63,7 +63,8 @@ Eigen::MatrixXf density_at(const EnsembleDensity& density, int variable, std::sp
   return result;
 }
 
-// The distribution function of a density given at evenly spaced points, linear between: F(x_g) − F(x_0), times a factor.
+// The distribution function of a density given at evenly spaced points, linear between: F(x_g) − F(x_0), times a
+// factor.
 Eigen::ArrayXf cumulative(const Eigen::MatrixXf& densities, Index row) {
   Eigen::ArrayXf sum = Eigen::ArrayXf::Zero(densities.cols());
   for (Index g = 1; g < sum.size(); ++g) sum[g] = sum[g - 1] + 0.5f * (densities(row, g) + densities(row, g - 1));

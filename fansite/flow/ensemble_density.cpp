@@ -76,7 +76,7 @@ Eigen::MatrixXf EnsembleDensity::conditional(std::span<const EntropyQuery> queri
       with_target.insert(std::upper_bound(with_target.begin(), with_target.end(), target), target);
     }
     const bool some = jury == Jury::unseen;
-    const Table& table = some                                                       ? part.unseen_table
+    const Table& table = some                                                   ? part.unseen_table
                          : jury == Jury::sample && part.sample_table.size() > 0 ? part.sample_table
                                                                                 : part.table;
     const Eigen::MatrixXf density = part.density.log_density(table, subsets);

@@ -173,8 +173,8 @@ std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const I
 
 namespace {
 
-// Scores of less than this many nats are rounding: densities are good to 1e-5, and an information of 1e-3²/2 nats cannot
-// be seen in fewer than millions of rows.
+// Scores of less than this many nats are rounding: densities are good to 1e-5, and an information of 1e-3²/2 nats
+// cannot be seen in fewer than millions of rows.
 constexpr float kLeastSpread = 1e-3f;
 
 // Mean square 1, or zero.

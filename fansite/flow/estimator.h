@@ -19,7 +19,8 @@ namespace fansite {
 Dataset learnable_columns(const Dataset& data);
 
 /// Each row is judged by the members that have not seen it, if there are such, so that what a network has learnt by
-/// heart does not count; only a frontier's gains are by all members, which ranks better. Entropies are on the columns' original scale where that is defined (see original_scale).
+/// heart does not count; only a frontier's gains are by all members, which ranks better. Entropies are on the columns'
+/// original scale where that is defined (see original_scale).
 class FlowEstimator final : public SearchEstimator {
  public:
   /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError

@@ -116,7 +116,8 @@ std::vector<Candidate> FlowFrontier::gains(int slot) {
   const std::vector<int>& set = members(slot);
   std::vector<EntropyQuery> before, after;
   for (std::size_t k = 0; k < set.size(); ++k) {
-    before.push_back({targets_[static_cast<std::size_t>(slot)], {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
+    before.push_back(
+        {targets_[static_cast<std::size_t>(slot)], {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
     after.push_back(before.back());
     after.back().given.push_back(set[k]);
   }

@@ -33,8 +33,8 @@ struct ModelFiles {
   std::string save_model;  ///< where to keep the trained ensemble
   std::string checkpoint;  ///< where training keeps its state, to be continued if interrupted
 };
-/// Loads the model, or trains one on the table, whose columns must be learnable. A place that cannot be written is known
-/// before the work.
+/// Loads the model, or trains one on the table, whose columns must be learnable. A place that cannot be written is
+/// known before the work.
 Ensemble train_or_load(const Dataset& data, const EnsembleParams& params, const ModelFiles& files, Progress& progress);
 
 /// The same from and to bytes in memory; `name` stands for the file in messages.

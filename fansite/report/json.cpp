@@ -126,6 +126,11 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     entry["reason"] = explain(miss.reason);
     json["near_misses"].push_back(entry);
   }
+  if (!boundary.path.empty()) json["path"] = Json::array();
+  for (const PathStep& step : boundary.path) {
+    json["path"].push_back(
+        {{"name", name_of(step.variable)}, {"conditional_entropy", number(step.conditional_entropy)}});
+  }
   return json;
 }
 
@@ -278,16 +283,21 @@ SavedBoundaries parse_boundaries(std::string_view json, const std::string& where
     for (const Json& boundary : root.at("boundaries")) {
       const auto target = boundary.at("target").get<std::string>();
       result.targets.push_back(find(index, target, where));
-      std::vector<int> members;
-      for (const Json& member : boundary.at("members")) {
-        const int found = find(index, member.at("name").get<std::string>(), where);
-        check_data(std::find(members.begin(), members.end(), found) == members.end(),
-                   "[read] {}: the boundary of '{}' names '{}' twice", where, excerpt(target),
-                   excerpt(result.variables[static_cast<std::size_t>(found)]));
-        members.push_back(found);
-      }
-      result.members.push_back(std::move(members));
+      const auto names = [&](const Json& list, std::string_view what) {
+        std::vector<int> variables;
+        for (const Json& entry : list) {
+          const int found = find(index, entry.at("name").get<std::string>(), where);
+          check_data(std::find(variables.begin(), variables.end(), found) == variables.end(),
+                     "[read] {}: the {} of '{}' names '{}' twice", where, what, excerpt(target),
+                     excerpt(result.variables[static_cast<std::size_t>(found)]));
+          variables.push_back(found);
+        }
+        return variables;
+      };
+      result.members.push_back(names(boundary.at("members"), "boundary"));
+      if (boundary.contains("path")) result.paths.push_back(names(boundary.at("path"), "path"));
     }
+    if (result.paths.size() != result.members.size()) result.paths.clear();
     return result;
   });
 }

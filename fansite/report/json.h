@@ -30,6 +30,7 @@ struct SavedBoundaries {
   std::vector<std::string> variables;
   std::vector<int> targets;
   std::vector<std::vector<int>> members;  ///< per target, in order of admission
+  std::vector<std::vector<int>> paths;    ///< per target, the order of admission beyond its size; empty: not known
 };
 
 /// What evaluation needs of a graph file.
