@@ -124,10 +124,11 @@ std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirm
   std::stable_sort(result.begin(), result.end(),
                    [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
   result.resize(std::min(result.size(), kNearMisses));
-  const auto best = static_cast<std::size_t>(path.best);
-  if (best < path.variables.size() && confirmed.tested.count(fact_of(search, target, path.variables[best])) == 0) {
+  const auto first_out = static_cast<std::size_t>(path.shortest);
+  if (first_out < path.variables.size() &&
+      confirmed.tested.count(fact_of(search, target, path.variables[first_out])) == 0) {
     NearMiss& next = result.emplace_back();
-    next.candidate.variable = path.variables[best];
+    next.candidate.variable = path.variables[first_out];
     next.p_value = next.q_value = std::numeric_limits<double>::quiet_NaN();  // not tested
     next.reason = NearMiss::Reason::held_out;
   }
@@ -163,7 +164,7 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
     member.q_value = tested.q_value;
     member.votes = tested.votes;
     member.stability = tested.stability;
-    const auto end = path.variables.begin() + path.best;
+    const auto end = path.variables.begin() + path.shortest;
     member.by_symmetry = std::find(path.variables.begin(), end, set[k]) == end;
   }
   for (std::size_t m = 0; m < result.near_misses.size(); ++m) {
@@ -258,7 +259,7 @@ std::string_view explain(NearMiss::Reason reason) {
     case NearMiss::Reason::chance:
       return "its evidence is within chance";
     case NearMiss::Reason::held_out:
-      return "it adds nothing on held-out rows";
+      return "it adds nothing that held-out rows can tell from chance";
     case NearMiss::Reason::small:
       return "its gain is below the threshold";
   }

@@ -62,7 +62,7 @@ struct Member {
 struct NearMiss {
   enum class Reason {
     chance,    ///< its evidence is no stronger than chance explains at this false discovery rate
-    held_out,  ///< it came next, but it predicts nothing on rows that the networks have not seen
+    held_out,  ///< it came next, but on rows that the networks have not seen it adds less than one standard error
     small      ///< its gain is below the threshold
   };
   Candidate candidate;  ///< its gain given the boundary

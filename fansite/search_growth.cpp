@@ -143,6 +143,32 @@ long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
   return std::accumulate(steps.begin(), steps.end(), 0L);
 }
 
+namespace {
+
+// Entropies fall by less and less towards the best size and the last steps are often luck. What the rest of the best
+// set tells beyond its first k is I(T; rest | first k), with the standard error of the row by row differences.
+void find_shortest(const Search& search, std::vector<Path>& paths) {
+  std::vector<InformationQuery> queries;
+  for (std::size_t s = 0; s < paths.size(); ++s) {
+    const auto begin = paths[s].variables.begin();
+    for (int k = 0; k < paths[s].best; ++k) {
+      queries.push_back({search.targets[s], {begin + k, begin + paths[s].best}, {begin, begin + k}});
+    }
+  }
+  const std::vector<EntropyEstimate> rest = search.estimator.mutual_information(queries);
+  std::size_t first = 0;
+  for (Path& path : paths) {
+    while (path.shortest < path.best) {
+      const EntropyEstimate& information = rest[first + static_cast<std::size_t>(path.shortest)];
+      if (information.value <= information.standard_error) break;
+      ++path.shortest;
+    }
+    first += static_cast<std::size_t>(path.best);
+  }
+}
+
+}  // namespace
+
 std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress) {
   const std::size_t count = search.targets.size();
   std::vector<Path> paths(count);
@@ -183,6 +209,7 @@ std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progre
     }
     active.resize(kept);
   }
+  find_shortest(search, paths);
   return paths;
 }
 

@@ -49,6 +49,7 @@ struct Path {
   std::vector<int> variables;   ///< in order of admission, beyond the best size too
   std::vector<double> entropy;  ///< held out, given the first 0, 1, … of them
   int best = 0;                 ///< the size of the least of these
+  int shortest = 0;             ///< the smallest size that is within one standard error of it, row by row
 };
 
 /// For estimators with held-out entropies: grows every target until its held-out entropy has not improved for more than

@@ -53,17 +53,17 @@ double decide(const Search& search, Sets& sets) {
   return threshold;
 }
 
-// How many of the smallest p-values Benjamini–Hochberg admits, all being given.
-std::size_t benjamini_hochberg(const std::vector<double>& sorted, double fdr) {
+// How many of the smallest p-values Benjamini–Hochberg admits, out of so many hypotheses; the rest are 1.
+std::size_t benjamini_hochberg(const std::vector<double>& sorted, double hypotheses, double fdr) {
   for (std::size_t k = sorted.size(); k > 0; --k) {
-    if (sorted[k - 1] * static_cast<double>(sorted.size()) <= fdr * static_cast<double>(k)) return k;
+    if (sorted[k - 1] * hypotheses <= fdr * static_cast<double>(k)) return k;
   }
   return 0;
 }
 
 // The share of resamples of the rows (bootstrap, Poisson weights) in which each pair would be admitted. The networks
 // stay as they are, so this is how much the answer hangs on which rows judge it, not on which were learnt from.
-std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence) {
+std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence, double hypotheses) {
   constexpr int kResamples = 100;
   const auto pairs = static_cast<Index>(evidence.size());
   Eigen::MatrixXf scores(search.estimator.rows(), pairs);
@@ -85,7 +85,7 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
     });
     std::vector<double> sorted = p_values;
     std::sort(sorted.begin(), sorted.end());
-    const std::size_t admitted = benjamini_hochberg(sorted, search.params.fdr);
+    const std::size_t admitted = benjamini_hochberg(sorted, hypotheses, search.params.fdr);
     for (std::size_t i = 0; i < p_values.size(); ++i) {
       if (admitted > 0 && p_values[i] <= sorted[admitted - 1]) share[i] += 1.0 / kResamples;
     }
@@ -159,10 +159,14 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, long& step
 }
 
 Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress) {
-  Sets best;
-  for (const Path& path : paths) best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
+  Sets best, shortest;
+  for (const Path& path : paths) {
+    best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
+    shortest.emplace_back(path.variables.begin(), path.variables.begin() + path.shortest);
+  }
+  const auto family = static_cast<double>(facts_in(search, reconciled(search, search.params.rule, best)).size());
   Confirmed result;
-  result.sets = reconciled(search, search.params.rule, best);
+  result.sets = reconciled(search, search.params.rule, shortest);
   const std::vector<Pair> facts = facts_in(search, result.sets);
   std::vector<PairEvidence> evidence(facts.size());
   progress.begin("testing", static_cast<long>(facts.size()));
@@ -177,12 +181,12 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });
-  const std::vector<double> stable = stability(search, evidence);
+  const std::vector<double> stable = stability(search, evidence, family);
   double smallest = 1.0;
   for (std::size_t rank = order.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
     const double p_value = evidence[i].p_value;
-    smallest = std::min(smallest, p_value * static_cast<double>(order.size()) / static_cast<double>(rank));
+    smallest = std::min(smallest, p_value * family / static_cast<double>(rank));
     const bool admitted = smallest <= search.params.fdr;
     result.tested[facts[i]] = {p_value, smallest, evidence[i].votes, stable[i], admitted};
     if (admitted) result.threshold = std::max(result.threshold, p_value);
@@ -192,7 +196,7 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
   for (std::size_t s = 0; s < best.size(); ++s) {
     const int t = search.targets[s];
     const auto late = std::stable_partition(result.sets[s].begin(), result.sets[s].end(),
-                                            [&](int z) { return contains(best[s], z); });
+                                            [&](int z) { return contains(shortest[s], z); });
     std::stable_sort(late, result.sets[s].end(), [&](int a, int b) {
       return result.tested[fact_of(search, t, a)].p_value < result.tested[fact_of(search, t, b)].p_value;
     });

@@ -27,7 +27,7 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, long& step
 /// A pair that was tested on held-out rows.
 struct Tested {
   double p_value = 1;
-  double q_value = 1;    ///< the smallest false discovery rate, over the tested pairs, at which it is in
+  double q_value = 1;    ///< the smallest false discovery rate at which it is in
   double votes = 0;      ///< of the ensemble's members
   double stability = 0;  ///< the share of resamples of the rows in which it is in
   bool admitted = false;
@@ -38,8 +38,9 @@ struct Confirmed {
   double threshold = 0;           ///< the largest p-value admitted
 };
 
-/// By held-out rows: tests the pairs that the paths' best sizes propose, each given the rest of those sets, and admits
-/// by Benjamini–Hochberg over them.
+/// By held-out rows: tests the pairs that the paths' shortest sizes propose, each given the rest of the best sets, and
+/// admits by Benjamini–Hochberg over all pairs of the best sets. Those that the shortest sizes leave out count as
+/// hypotheses too, because the same rows that test the others have left them out.
 Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress);
 
 }  // namespace fansite
