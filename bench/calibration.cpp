@@ -24,6 +24,7 @@ struct Outcome {
 void add(const SimulateParams& setting, double dial, Outcome& outcome) {
   const Simulation simulation = simulate(setting);
   BoundariesParams params;
+  params.estimator = EstimatorKind::gaussian;
   params.search.fdr = dial;
   const BoundariesResult result = markov_boundaries(simulation.data, params);
   std::vector<std::vector<int>> predicted, truth;

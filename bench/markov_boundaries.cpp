@@ -74,6 +74,7 @@ struct Column {
 
 void score(const Setting& setting, const Simulation& simulation, const Rule& rule, Column& column) {
   BoundariesParams params;
+  params.estimator = EstimatorKind::gaussian;
   params.search.stop = rule.stop;
   params.search.rule = rule.symmetry;
   if (rule.stop == StopRule::paper) {

@@ -156,6 +156,7 @@ int main(int argc, char** argv) {
     const Dataset data = load(path);
     const double loaded = seconds_since(start);
     BoundariesParams params;
+    params.estimator = EstimatorKind::gaussian;
     params.search.stop = StopRule::paper;
     params.search.patience = 50;
     const BoundariesResult result = markov_boundaries(data, params);

@@ -21,7 +21,7 @@ namespace fansite {
 enum class Effort {
   quick,    ///< a tenth of the time, for a first look
   normal,   ///< what the figures in docs/method.md are for
-  thorough  ///< three times the networks
+  thorough  ///< twice the networks, trained for longer
 };
 
 struct BoundariesParams {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make a gene network and a linear one, find every Markov boundary, and compare with the truth.
+# Make a linear network and a nonlinear one, find every Markov boundary, and compare with the truth.
 set -euo pipefail
 program=$1
 folder=$(dirname "$program")/demo
@@ -14,8 +14,9 @@ echo
 echo "== Against the truth, in percent =="
 "$program" eval "$folder/linear/boundaries.json" --truth "$folder/linear/dag.csv"
 echo
-echo "== One gene of a simulated regulatory network: what tells all about it? =="
-"$program" simulate --graph sf --nodes 40 --degree 1.2 --sem gene --rows 1500 --seed 3 --quiet --out "$folder/genes"
-"$program" mb "$folder/genes/data.csv" --target g5 --out "$folder/genes/g5.json"
+echo "== Relations that are not linear: a first look, in seconds =="
+"$program" simulate --graph er --nodes 15 --degree 1 --sem gp --noise mixed --rows 1000 --seed 3 --quiet --out "$folder/curved"
+"$program" mb "$folder/curved/data.csv" --effort quick --out "$folder/curved/boundaries.json"
+"$program" eval "$folder/curved/boundaries.json" --truth "$folder/curved/dag.csv"
 echo
 echo "Results are in $folder. Next: $program mb YOUR.csv --out boundaries.json"
