@@ -68,7 +68,7 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
   const auto pairs = static_cast<Index>(evidence.size());
   Eigen::MatrixXf scores(search.estimator.rows(), pairs);
   for (Index i = 0; i < pairs; ++i) scores.col(i) = evidence[static_cast<std::size_t>(i)].scores;
-  std::vector<double> share(evidence.size(), 0.0);
+  std::vector<int> count(evidence.size(), 0);
   for (int resample = 0; resample < kResamples; ++resample) {
     Random random(Key{}.split(static_cast<std::uint64_t>(resample)));
     Eigen::VectorXf weights(scores.rows());
@@ -87,9 +87,11 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
     std::sort(sorted.begin(), sorted.end());
     const std::size_t admitted = benjamini_hochberg(sorted, hypotheses, search.params.fdr);
     for (std::size_t i = 0; i < p_values.size(); ++i) {
-      if (admitted > 0 && p_values[i] <= sorted[admitted - 1]) share[i] += 1.0 / kResamples;
+      if (admitted > 0 && p_values[i] <= sorted[admitted - 1]) ++count[i];
     }
   }
+  std::vector<double> share;
+  for (const int times : count) share.push_back(times / double{kResamples});
   return share;
 }
 

@@ -3,18 +3,25 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
+#include <tuple>
 
 #include "fansite/error.h"
+#include "fansite/flow/model_file.h"
 #include "fansite/graph.h"
 #include "fansite/metrics.h"
+#include "fansite/parallel.h"
 #include "fansite/simulate.h"
+#include "support.h"
 
 namespace fansite {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -39,8 +46,17 @@ std::set<std::string> members(const BoundariesResult& result, std::size_t b) {
 
 using Names = std::set<std::string>;
 
+BoundariesParams gaussian() {
+  BoundariesParams params;
+  params.estimator = EstimatorKind::gaussian;
+  return params;
+}
+
 TEST(Boundaries, FromATable) {
-  const BoundariesResult result = markov_boundaries(chain());
+  const BoundariesResult result = markov_boundaries(chain(), gaussian());
+  EXPECT_EQ(result.estimator, EstimatorKind::gaussian);
+  EXPECT_FALSE(result.linearity.has_value());
+  EXPECT_EQ(result.members, 0);
   EXPECT_EQ(result.rows, 500);
   EXPECT_EQ(members(result, 0), Names{"b"});
   EXPECT_EQ(members(result, 1), (Names{"a", "c"}));
@@ -49,7 +65,7 @@ TEST(Boundaries, FromATable) {
 }
 
 TEST(Boundaries, TargetsByName) {
-  BoundariesParams params;
+  BoundariesParams params = gaussian();
   params.targets = {"c", "a"};
   const BoundariesResult result = markov_boundaries(chain(), params);
   ASSERT_EQ(result.found.boundaries.size(), 2u);
@@ -69,13 +85,13 @@ TEST(Boundaries, ACopySharesTheBoundaryOfItsOriginal) {
   data.names.push_back("b2");
   data.values.conservativeResize(Eigen::NoChange, 5);
   data.values.col(4) = data.values.col(1);
-  const BoundariesResult result = markov_boundaries(data);
+  const BoundariesResult result = markov_boundaries(data, gaussian());
   EXPECT_EQ(result.copy_of[4], 1);
   EXPECT_EQ(members(result, 0), Names{"b"});  // not b2 as well
   EXPECT_EQ(members(result, 4), (Names{"a", "c"}));
   EXPECT_EQ(result.found.boundaries[4].target, 4);
   EXPECT_THAT(result.warnings, Contains(HasSubstr("'b2' is a copy of 'b'")));
-  BoundariesParams only_the_copy;
+  BoundariesParams only_the_copy = gaussian();
   only_the_copy.targets = {"b2"};
   EXPECT_EQ(members(markov_boundaries(data, only_the_copy), 0), (Names{"a", "c"}));
 }
@@ -83,7 +99,7 @@ TEST(Boundaries, ACopySharesTheBoundaryOfItsOriginal) {
 TEST(Boundaries, AConstantColumnHasNone) {
   Dataset data = chain();
   data.values.col(3).setConstant(2);
-  const BoundariesResult result = markov_boundaries(data);
+  const BoundariesResult result = markov_boundaries(data, gaussian());
   EXPECT_EQ(members(result, 3), Names{});
   EXPECT_EQ(result.found.boundaries[3].entropy, -INFINITY);
   EXPECT_EQ(members(result, 1), (Names{"a", "c"}));
@@ -93,7 +109,7 @@ TEST(Boundaries, AConstantColumnHasNone) {
 TEST(Boundaries, ADeterminedColumnIsNamed) {
   Dataset data = chain();
   data.values.col(3) = data.values.col(0) - 2 * data.values.col(2);
-  const BoundariesResult result = markov_boundaries(data);
+  const BoundariesResult result = markov_boundaries(data, gaussian());
   EXPECT_EQ(result.found.boundaries[3].conditional_entropy, -INFINITY);
   EXPECT_THAT(members(result, 3), testing::IsSupersetOf({"a", "c"}));  // b may see d in place of a, and tell it
   EXPECT_THAT(result.warnings, Contains(HasSubstr("determined exactly by others")));
@@ -105,9 +121,9 @@ TEST(Boundaries, ADeterminedColumnIsNamed) {
 TEST(Boundaries, NoAnswerFromMissingOrInfiniteCells) {
   Dataset data = chain();
   data.values(17, 2) = std::nan("");
-  EXPECT_THROW(markov_boundaries(data), DataError);
+  EXPECT_THROW(markov_boundaries(data, gaussian()), DataError);
   data.values(17, 2) = INFINITY;
-  EXPECT_THROW(markov_boundaries(data), DataError);
+  EXPECT_THROW(markov_boundaries(data, gaussian()), DataError);
 }
 
 // The authors' own linear sets; published F1 99.88.
@@ -122,7 +138,7 @@ TEST(Boundaries, RecoverTheAuthorsLinearSets) {
     const Dataset data = load(path);
     const Dag truth = load_dag(path).dag;
     for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
-      BoundariesParams params;
+      BoundariesParams params = gaussian();
       params.search.stop = stop;
       std::vector<std::vector<int>> predicted, expected;
       for (const Boundary& boundary : markov_boundaries(data, params).found.boundaries) {
@@ -132,6 +148,332 @@ TEST(Boundaries, RecoverTheAuthorsLinearSets) {
       EXPECT_GE(score_boundaries(predicted, expected).mean.f1, 0.995) << seed << " " << name(stop);
     }
   }
+}
+
+// ---- Automatic choice -----------------------------------------------------------------------------------------------
+
+/// Two networks of so many steps: enough to see that flows were used, or to see plain relations, and done in no time.
+BoundariesParams small(EstimatorKind estimator, std::int64_t steps = 300) {
+  BoundariesParams params;
+  params.estimator = estimator;
+  params.repeats = 1;
+  params.folds = 2;
+  params.steps = steps;
+  return params;
+}
+
+Simulation simulated(Sem sem, Noise noise, int nodes, Index rows, std::uint64_t seed) {
+  SimulateParams params;
+  params.sem = sem;
+  params.noise = noise;
+  params.nodes = nodes;
+  params.degree = 1.5;
+  params.rows = rows;
+  params.seed = seed;
+  return simulate(params);
+}
+
+TEST(Automatic, LinearTablesAreLeftToTheClosedFormWhateverTheirNoise) {
+  for (const Noise noise : {Noise::gauss, Noise::laplace}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Dataset data = simulated(Sem::linear, noise, 10, 1000, seed).data;
+      const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::automatic));
+      EXPECT_EQ(result.estimator, EstimatorKind::gaussian) << name(noise) << " " << seed;
+      ASSERT_TRUE(result.linearity.has_value());
+      EXPECT_TRUE(result.linearity->linear_equations);
+      EXPECT_EQ(result.linearity->normal, noise == Noise::gauss);
+      EXPECT_EQ(result.members, 0);
+      EXPECT_EQ(result.found.moral_edges, markov_boundaries(data, gaussian()).found.moral_edges);
+      EXPECT_THAT(result.warnings, IsEmpty());
+    }
+  }
+}
+
+// What a variable's noise does to others depends on all their boundaries, asked for or not.
+TEST(Automatic, ASingleTargetOfALinearTableIsLeftToTheClosedFormToo) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Dataset data = simulated(Sem::linear, Noise::laplace, 10, 1000, seed).data;
+    BoundariesParams params = small(EstimatorKind::automatic, 10);
+    params.targets = {"x1"};
+    const BoundariesResult result = markov_boundaries(data, params);
+    EXPECT_EQ(result.estimator, EstimatorKind::gaussian) << seed;
+    EXPECT_EQ(result.found.boundaries.size(), 1u);
+  }
+}
+
+TEST(Automatic, NonlinearTablesAreLeftToFlows) {
+  const Dataset data = simulated(Sem::gp, Noise::gauss, 6, 500, 4).data;
+  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::automatic));
+  EXPECT_EQ(result.estimator, EstimatorKind::flow);
+  EXPECT_EQ(result.params.estimator, EstimatorKind::automatic);
+  ASSERT_TRUE(result.linearity.has_value());
+  EXPECT_FALSE(result.linearity->linear_equations);
+  EXPECT_LT(result.linearity->pair_p_value, 0.01);
+  EXPECT_GE(result.linearity->pair.first, 0);
+  EXPECT_EQ(result.members, 2);
+  EXPECT_EQ(result.training_steps, 600);
+  EXPECT_GT(result.evaluations, 0);
+  EXPECT_EQ(result.flow.folds, 2);
+  for (const Boundary& boundary : result.found.boundaries) {
+    EXPECT_FALSE(boundary.path.empty());
+    for (const Member& member : boundary.members) EXPECT_GE(member.stability, 0);
+  }
+}
+
+/// x, y = x² + e, and columns of noise.
+Dataset parabola(Index rows, int columns, std::uint64_t seed, double noise = 0.3) {
+  Random random(Key{seed});
+  Dataset data{default_names(columns), Matrix(rows, columns)};
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) data.values(i, j) = random.normal();
+    const double x = data.values(i, 0) = random.uniform(-2, 2);
+    data.values(i, 1) = x * x + noise * random.normal();
+  }
+  return data;
+}
+
+TEST(Automatic, FewRowsAndManyColumnsAreNotForFlowsAndTheWarningSaysWhy) {
+  const BoundariesResult few = markov_boundaries(parabola(99, 3, 1, 0.1), small(EstimatorKind::automatic));
+  EXPECT_EQ(few.estimator, EstimatorKind::gaussian);
+  EXPECT_FALSE(few.linearity->linear_equations);
+  EXPECT_THAT(few.warnings,
+              Contains(AllOf(HasSubstr("'x1' and 'x2'"), HasSubstr("99 rows are few"), HasSubstr("--estimator flow"))));
+  EXPECT_EQ(markov_boundaries(parabola(100, 3, 1, 0.1), small(EstimatorKind::automatic, 10)).estimator,
+            EstimatorKind::flow);
+  const BoundariesResult wide = markov_boundaries(parabola(200, 301, 1, 0.1), small(EstimatorKind::automatic));
+  EXPECT_EQ(wide.estimator, EstimatorKind::gaussian);
+  EXPECT_THAT(wide.warnings, Contains(AllOf(HasSubstr("'x1' and 'x2'"), HasSubstr("301 variables are many"))));
+}
+
+// ---- Flows ----------------------------------------------------------------------------------------------------------
+
+TEST(FlowBoundaries, SeeWhatNoLineShows) {
+  const Dataset data = parabola(600, 3, 2);
+  EXPECT_THAT(markov_boundaries(data, gaussian()).found.moral_edges, IsEmpty());
+  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow, 1500));
+  EXPECT_EQ(members(result, 0), Names{"x2"});
+  EXPECT_EQ(members(result, 1), Names{"x1"});
+  EXPECT_EQ(members(result, 2), Names{});
+  EXPECT_FALSE(result.linearity.has_value());
+  const Member& member = result.found.boundaries[1].members.at(0);
+  EXPECT_GT(member.gain, 0.4);
+  EXPECT_LT(member.p_value, 1e-6);
+  EXPECT_EQ(member.votes, 1);
+  EXPECT_EQ(member.stability, 1);
+  EXPECT_GE(result.found.tested_pairs, 1);
+}
+
+TEST(FlowBoundaries, OfPureNoiseAreEmpty) {
+  Random random(Key{5});
+  int edges = 0;
+  for (int table = 0; table < 3; ++table) {
+    Dataset data{default_names(5), Matrix(300, 5)};
+    for (Index i = 0; i < data.values.size(); ++i) data.values.data()[i] = random.normal();
+    const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow, 500));
+    edges += static_cast<int>(result.found.moral_edges.size());
+    EXPECT_EQ(result.found.boundaries.size(), 5u);
+  }
+  EXPECT_EQ(edges, 0);
+}
+
+TEST(FlowBoundaries, OfConstantAndCopiedColumns) {
+  Dataset data = parabola(400, 3, 2);
+  data.names = {"x", "y", "z", "flat", "y again"};
+  data.values.conservativeResize(Eigen::NoChange, 5);
+  data.values.col(3).setConstant(7);
+  data.values.col(4) = data.values.col(1);
+  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow, 1500));
+  EXPECT_EQ(members(result, 0), Names{"y"});  // not the copy as well
+  EXPECT_EQ(members(result, 1), Names{"x"});
+  EXPECT_EQ(members(result, 3), Names{});
+  EXPECT_EQ(result.found.boundaries[3].entropy, -INFINITY);
+  EXPECT_EQ(members(result, 4), Names{"x"});
+  EXPECT_EQ(result.found.boundaries[4].target, 4);
+  EXPECT_EQ(result.found.boundaries[4].conditional_entropy, result.found.boundaries[1].conditional_entropy);
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("'flat' is constant")));
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("'y again' is a copy of 'y'")));
+  for (const Boundary& boundary : result.found.boundaries) {
+    for (const PathStep& step : boundary.path) EXPECT_LT(step.variable, 3);
+  }
+}
+
+TEST(FlowBoundaries, WithNothingToLearnAreEmpty) {
+  Dataset data = parabola(200, 3, 2);
+  data.values.col(1).setConstant(7);
+  data.values.col(2) = data.values.col(0);
+  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow));
+  EXPECT_THAT(result.found.moral_edges, IsEmpty());
+  EXPECT_EQ(result.found.boundaries.size(), 3u);
+  EXPECT_EQ(result.members, 0);
+}
+
+/// Every number that was found.
+bool same(const Boundaries& a, const Boundaries& b) {
+  const auto same_number = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  if (a.moral_edges != b.moral_edges || a.threshold != b.threshold || a.steps != b.steps) return false;
+  if (a.tested_pairs != b.tested_pairs || a.boundaries.size() != b.boundaries.size()) return false;
+  for (std::size_t i = 0; i < a.boundaries.size(); ++i) {
+    const Boundary &x = a.boundaries[i], &y = b.boundaries[i];
+    if (x.variables() != y.variables() || x.entropy != y.entropy || x.conditional_entropy != y.conditional_entropy) {
+      return false;
+    }
+    for (std::size_t m = 0; m < x.members.size(); ++m) {
+      const auto numbers = [](const Member& member) {
+        return std::tie(member.gain, member.standard_error, member.unique, member.p_value, member.q_value, member.votes,
+                        member.stability, member.by_symmetry);
+      };
+      if (numbers(x.members[m]) != numbers(y.members[m])) return false;
+    }
+    if (x.near_misses.size() != y.near_misses.size() || x.path.size() != y.path.size()) return false;
+    for (std::size_t m = 0; m < x.near_misses.size(); ++m) {
+      const NearMiss &u = x.near_misses[m], &v = y.near_misses[m];
+      if (u.candidate.variable != v.candidate.variable || u.candidate.gain != v.candidate.gain ||
+          u.reason != v.reason || !same_number(u.p_value, v.p_value) || !same_number(u.q_value, v.q_value)) {
+        return false;
+      }
+    }
+    for (std::size_t k = 0; k < x.path.size(); ++k) {
+      if (x.path[k].variable != y.path[k].variable || x.path[k].conditional_entropy != y.path[k].conditional_entropy) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST(FlowBoundaries, SameBitsForOneAndTwoThreadsAndAnotherSeedGivesOthers) {
+  const Dataset data = simulated(Sem::gp, Noise::gauss, 5, 300, 4).data;
+  BoundariesParams params = small(EstimatorKind::flow);
+  const auto with_threads = [&](int threads) {
+    const ThreadLimit limit(threads);
+    return markov_boundaries(data, params).found;
+  };
+  const Boundaries one = with_threads(1);
+  EXPECT_TRUE(same(with_threads(2), one));
+  params.seed = 1;
+  EXPECT_FALSE(same(with_threads(1), one));
+}
+
+class SavedModels : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(file); }
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("fansite_mb_" + std::to_string(::getpid()) + ".model")).string();
+};
+
+TEST_F(SavedModels, GiveTheSameBoundariesBitForBit) {
+  const Dataset data = simulated(Sem::gp, Noise::gauss, 5, 300, 4).data;
+  BoundariesParams params = small(EstimatorKind::flow);
+  params.files.save_model = file;
+  const BoundariesResult trained = markov_boundaries(data, params);
+  BoundariesParams loading;  // whose settings are the model's
+  loading.estimator = EstimatorKind::flow;
+  loading.files.model = file;
+  const BoundariesResult loaded = markov_boundaries(data, loading);
+  EXPECT_TRUE(same(loaded.found, trained.found));
+  EXPECT_EQ(loaded.flow, trained.flow);
+  EXPECT_EQ(loaded.members, 2);
+  EXPECT_EQ(loaded.training_steps, 600);
+}
+
+TEST_F(SavedModels, WithoutFoldsCannotJudgeTheirOwnTable) {
+  const Dataset data = parabola(400, 3, 2);
+  BoundariesParams params = small(EstimatorKind::flow, 1000);
+  params.folds = 1;
+  params.search.stop = StopRule::paper;
+  params.search.eps_grow = 0.05;
+  params.files.save_model = file;
+  const BoundariesResult trained = markov_boundaries(data, params);
+  EXPECT_EQ(members(trained, 0), Names{"x2"});
+  params.files = {};
+  params.files.model = file;
+  EXPECT_EQ(members(markov_boundaries(data, params), 0), Names{"x2"});
+  params.search = {};
+  EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(data, params); }),
+              AllOf(HasSubstr("has seen every row"), HasSubstr("two folds or more"), HasSubstr("--stop paper")));
+  // Rows of another table are new to it.
+  EXPECT_EQ(members(markov_boundaries(parabola(400, 3, 3), params), 0), Names{"x2"});
+}
+
+// Hours of training must not end in a refusal that was certain from the start.
+TEST(FlowBoundaries, OneFoldIsRefusedBeforeTheTraining) {
+  BoundariesParams params = small(EstimatorKind::flow, 100'000'000);
+  params.folds = 1;
+  /// Ends the training that should not be.
+  class Patience final : public Progress {
+   public:
+    void begin(std::string_view stage, long) override { training_ = training_ || stage == "training"; }
+    void advance(long) override {}
+    bool interrupted() const override { return training_; }
+
+   private:
+    bool training_ = false;
+  } progress;
+  EXPECT_THAT(message_of<Error>([&] { markov_boundaries(parabola(200, 3, 2), params, progress); }),
+              HasSubstr("two folds or more"));
+}
+
+TEST_F(SavedModels, OfAnotherTableAreRefused) {
+  BoundariesParams params = small(EstimatorKind::flow, 10);
+  params.files.save_model = file;
+  markov_boundaries(parabola(200, 3, 2), params);
+  params.files = {};
+  params.files.model = file;
+  EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(chain(), params); }), HasSubstr("another table"));
+  EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(parabola(200, 4, 2), params); }), HasSubstr("'x4'"));
+}
+
+TEST(FlowBoundaries, StopWhenAsked) {
+  Impatient progress;
+  EXPECT_THROW(markov_boundaries(parabola(200, 3, 2), small(EstimatorKind::flow), progress), Interrupted);
+}
+
+// ---- Effort ---------------------------------------------------------------------------------------------------------
+
+TEST(Effort, OrdersTheWork) {
+  const auto work = [](Effort effort, int variables) {
+    BoundariesParams params;
+    params.effort = effort;
+    const flow::EnsembleParams flow = search_ensemble(params, variables);
+    EXPECT_GE(flow.folds, 2);  // the calibrated rule needs them
+    return static_cast<double>(flow.members()) * static_cast<double>(flow.train.steps);
+  };
+  for (const int variables : {10, 99, 100, 300}) {
+    EXPECT_LE(5 * work(Effort::quick, variables), work(Effort::normal, variables));
+    EXPECT_LE(2 * work(Effort::normal, variables), work(Effort::thorough, variables));
+  }
+  EXPECT_LT(work(Effort::normal, 100), work(Effort::normal, 99));  // larger batches, fewer of them
+}
+
+TEST(Effort, GivesWayToWhatIsAskedFor) {
+  BoundariesParams params = small(EstimatorKind::flow, 77);
+  params.effort = Effort::thorough;
+  params.seed = 9;
+  const flow::EnsembleParams flow = search_ensemble(params, 20);
+  EXPECT_EQ(flow.repeats, 1);
+  EXPECT_EQ(flow.folds, 2);
+  EXPECT_EQ(flow.train.steps, 77);
+  EXPECT_EQ(flow.seed, 9u);
+  params.folds = 0;
+  EXPECT_EQ(search_ensemble(params, 20).folds, search_ensemble({}, 20).folds);
+}
+
+TEST(Effort, NegativeNumbersAreNoDefaults) {
+  const auto message = [](auto change) {
+    BoundariesParams params = small(EstimatorKind::flow, 10);
+    change(params);
+    return message_of<UsageError>([&] { markov_boundaries(parabola(200, 3, 2), params); });
+  };
+  EXPECT_THAT(message([](BoundariesParams& p) { p.repeats = -1; }), HasSubstr("-1 repeats"));
+  EXPECT_THAT(message([](BoundariesParams& p) { p.folds = -2; }), HasSubstr("-2 folds"));
+  EXPECT_THAT(message([](BoundariesParams& p) { p.steps = -3; }), HasSubstr("-3 steps"));
+}
+
+TEST(Effort, HasANameAndBack) {
+  for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
+    EXPECT_EQ(parse_effort(name(effort)), effort);
+  }
+  EXPECT_THAT(message_of<UsageError>([] { parse_effort("heroic"); }), HasSubstr("quick, normal or thorough"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class CliTest : public ProgramTest {
 
 TEST_F(CliTest, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(works({"--version"}).out, "fansite " FANSITE_VERSION "\n");
-  for (const std::string command : {"", "simulate", "mb", "eval", "bench"}) {
+  for (const std::string command : {"", "simulate", "mb", "entropy", "eval", "bench"}) {
     const Outcome help =
         works(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
     EXPECT_THAT(help.out, HasSubstr("Usage: fansite " + command));
@@ -70,14 +70,19 @@ TEST_F(CliTest, OptionValuesOutOfRange) {
       {"--fdr", "five", {"--fdr = five"}},
       {"--eps-grow", "-0.1", {"eps-grow is -0.1"}},
       {"--eps-shrink", "-0.1", {"eps-shrink is -0.1"}},
-      {"--patience", "-1", {"patience is -1", "negative"}},
+      {"--patience", "-2", {"patience is -2", "0 or more"}},
       {"--max-size", "-1", {"max-size is -1", "0 for no limit"}},
       {"--threads", "-1", {"-1 threads", "0 for one per core"}},
       {"--seed", "-1", {"--seed: -1 is negative"}},
       {"--seed", "x", {"--seed = x"}},
       {"--stop", "soon", {"'soon'", "calibrated or paper"}},
       {"--rule", "xor", {"'xor'", "or, and, or none"}},
-      {"--estimator", "tarot", {"'tarot'", "gaussian"}},
+      {"--estimator", "tarot", {"'tarot'", "auto, gaussian or flow"}},
+      {"--effort", "heroic", {"'heroic'", "quick, normal or thorough"}},
+      {"--repeats", "-3", {"-3 repeats"}},
+      {"--folds", "-2", {"-2 folds"}},
+      {"--steps", "-1", {"-1 steps"}},
+      {"--steps", "many", {"--steps = many"}},
       {"--missing", "guess", {"guess", "error", "drop"}},
   };
   for (const auto& [option, value, phrases] : cases) {
@@ -149,9 +154,10 @@ TEST_F(CliTest, AFailedRunKeepsTheOldResult) {
 
 TEST_F(CliTest, FullDisk) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  fails({"mb", "data.csv", "--quiet", "--out", "/dev/full"}, 1, {"'/dev/full'", "No space left", "Free some space"});
+  fails({"mb", "data.csv", "--estimator", "gaussian", "--quiet", "--out", "/dev/full"}, 1,
+        {"'/dev/full'", "No space left", "Free some space"});
   put("dag.csv", "x1,x2\n0,1\n0,0\n");
-  const std::vector<std::vector<std::string>> printing = {{"mb", "data.csv", "--quiet"},
+  const std::vector<std::vector<std::string>> printing = {{"mb", "data.csv", "--estimator", "gaussian", "--quiet"},
                                                           {"eval", "dag.csv", "--truth", "dag.csv"},
                                                           {"eval", "dag.csv", "--truth", "dag.csv", "--json"},
                                                           {"bench", "--quiet"},
@@ -170,8 +176,8 @@ TEST_F(CliTest, FullDisk) {
 // ---- Standard error -------------------------------------------------------------------------------------------------
 
 TEST_F(CliTest, QuietSaysNothing) {
-  EXPECT_EQ(works({"mb", "data.csv", "--out", "r.json", "--quiet"}).err, "");
-  EXPECT_EQ(works({"mb", "data.csv", "--quiet"}).err, "");
+  EXPECT_EQ(works({"mb", "data.csv", "--estimator", "gaussian", "--out", "r.json", "--quiet"}).err, "");
+  EXPECT_EQ(works({"mb", "data.csv", "--estimator", "gaussian", "--quiet"}).err, "");
   EXPECT_EQ(works({"simulate", "--rows", "20", "--out", "s", "--quiet"}).err, "");
   EXPECT_EQ(works({"bench", "--quiet"}).err, "");
   put("gap.csv", "a,b\n,1\n1,2\n2,2\n3,1\n4,9\n5,6\n6,8\n7,7\n8,1\n");
@@ -180,7 +186,7 @@ TEST_F(CliTest, QuietSaysNothing) {
 }
 
 TEST_F(CliTest, SaysWhatItDidAndWhere) {
-  const Outcome mb = works({"mb", "data.csv", "--out", "r.json"});
+  const Outcome mb = works({"mb", "data.csv", "--estimator", "gaussian", "--out", "r.json"});
   EXPECT_EQ(mb.out, "");
   EXPECT_THAT(mb.err, HasSubstr("5 boundaries of 200 rows"));
   EXPECT_THAT(mb.err, HasSubstr("written to r.json"));
@@ -234,7 +240,9 @@ TEST_F(InterruptTest, Search) {
   for (Index i = 0; i < noise.values.size(); ++i) noise.values.data()[i] = random.normal();
   save(noise, path("noise.npy"));
   for (const double delay : {0.0, 0.1, 0.6}) {
-    is_interrupted({"mb", "noise.npy", "--stop", "paper", "--patience", "30", "--out", "r.json"}, delay);
+    is_interrupted(
+        {"mb", "noise.npy", "--estimator", "gaussian", "--stop", "paper", "--patience", "30", "--out", "r.json"},
+        delay);
   }
 }
 

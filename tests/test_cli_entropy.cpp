@@ -109,7 +109,8 @@ TEST_F(Entropy, MistakesAreNamed) {
   fails(quick({"--given", "x9"}), 2, {"x9"});
   fails(quick({"--given", "x2"}), 2, {"'x2' is target and given at once"});
   fails(quick({"--given", "x1"}), 2, {"'x1' is given twice"});
-  fails(quick({"--estimator", "magic"}), 2, {"magic", "flow or gaussian"});
+  fails(quick({"--estimator", "magic"}), 2, {"magic", "gaussian or flow"});
+  fails(quick({"--estimator", "auto"}), 2, {"'auto' is for mb", "flow or gaussian"});
   fails(quick({"--transform", "log"}), 2, {"log"});
   fails(quick({"--base", "wide"}), 2, {"wide", "gaussian or none"});
   fails(quick({"--schedule", "daily"}), 2, {"daily"});
@@ -146,9 +147,10 @@ TEST_F(Entropy, CtrlCStopsWithinASecondAndLeavesNothing) {
 
 // Killed without a chance to tidy up, between members and in the middle of one: the same bytes as straight through.
 TEST_F(Entropy, AKilledTrainingContinuesWithTheSameBits) {
-  for (const auto& [steps, folds] : {std::pair("4000", "5"), std::pair("100000", "2")}) {
-    std::vector<std::string> words = {"entropy", "sim/data.csv", "--target", "x2",  "--given", "x1", "--repeats", "1",
-                                      "--steps", steps,          "--folds",  folds, "--quiet"};
+  for (const auto& [steps, folds] : {std::pair("2000", "6"), std::pair("8000", "2")}) {
+    std::vector<std::string> words = {"entropy", "sim/data.csv", "--target",    "x2",      "--given",
+                                      "x1",      "--repeats",    "1",           "--steps", steps,
+                                      "--folds", folds,          "--threads=1", "--quiet"};
     const std::string straight = without_timing(works(words).out);
     words.insert(words.end(), {"--checkpoint", "training.checkpoint"});
     Call call{.arguments = words};
@@ -163,6 +165,7 @@ TEST_F(Entropy, AKilledTrainingContinuesWithTheSameBits) {
     const Outcome refused = run(other);
     EXPECT_EQ(refused.code, 2);
     EXPECT_THAT(refused.err, HasSubstr("other settings"));
+    *std::find(words.begin(), words.end(), "--threads=1") = "--threads=2";
     EXPECT_EQ(straight, without_timing(run(words).out));
     EXPECT_FALSE(std::filesystem::exists(path("training.checkpoint")));
   }

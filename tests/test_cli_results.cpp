@@ -36,7 +36,10 @@ class MbTest : public ProgramTest {
     ProgramTest::SetUp();
     works({"simulate", "--nodes", "20", "--degree", "1.5", "--rows", "400", "--seed", "5", "--out", "s", "--quiet"});
   }
-  Json mb(const Strings& options = {}) { return works(Strings{"mb", "s/data.csv", "--quiet"} + options).json(); }
+  Json mb(const Strings& options = {}) {
+    return works(Strings{"mb", "s/data.csv", "--quiet", "--estimator", "gaussian"} + options).json();
+  }
+  const Strings small_ = {"--repeats", "1", "--folds", "2", "--steps", "10"};  // in case flows are chosen by mistake
 };
 
 std::map<std::string, std::set<std::string>> sets_of(const Json& result) {
@@ -82,7 +85,9 @@ TEST_F(MbTest, WritesEveryFieldOfTheFormat) {
   for (const char* setting : {"estimator", "stop", "fdr", "patience", "max_size", "rule", "targets", "seed"}) {
     EXPECT_TRUE(result.at("settings").contains(setting)) << setting;
   }
-  for (const char* time : {"prepare_seconds", "search_seconds", "total_seconds", "threads"}) {
+  EXPECT_EQ(result.at("estimator"), "gaussian");
+  EXPECT_GT(result.at("timing").at("peak_memory_mb"), 1.0);
+  for (const char* time : {"prepare_seconds", "train_seconds", "search_seconds", "total_seconds", "threads"}) {
     EXPECT_TRUE(result.at("timing").contains(time)) << time;
   }
   EXPECT_TRUE(result.at("warnings").is_array());
@@ -109,6 +114,17 @@ TEST_F(MbTest, WritesEveryFieldOfTheFormat) {
   EXPECT_EQ(edges, pairs);
 }
 
+TEST_F(MbTest, TheEstimatorIsChosenByATestThatIsPartOfTheResult) {
+  const Outcome chosen = works(Strings{"mb", "s/data.csv"} + small_);
+  const Json automatic = chosen.json(), asked = mb();
+  EXPECT_EQ(automatic.at("settings").at("estimator"), "auto");
+  EXPECT_EQ(automatic.at("estimator"), "gaussian");
+  EXPECT_EQ(automatic.at("linearity").at("linear_equations"), true);
+  EXPECT_THAT(chosen.err, HasSubstr("gaussian estimator, since nothing speaks against linear relations"));
+  EXPECT_FALSE(asked.contains("linearity"));
+  EXPECT_EQ(automatic.at("boundaries"), asked.at("boundaries"));
+}
+
 TEST_F(MbTest, GainsAddUpUnderEveryRule) {
   for (const char* stop : {"calibrated", "paper"}) {
     for (const char* rule : {"or", "and", "none"}) {
@@ -125,24 +141,26 @@ TEST_F(MbTest, GainsAddUpUnderEveryRule) {
 }
 
 TEST_F(MbTest, EveryFormatGivesTheSameBoundaries) {
-  const std::string expected = without_timing(works({"mb", "s/data.csv", "--quiet"}).out);
+  const std::string expected = without_timing(works({"mb", "s/data.csv", "--quiet", "--estimator", "gaussian"}).out);
   const Dataset data = load(path("s/data.csv"));
   save(data, path("t.tsv"));
   save(data, path("t.npy"));
   put("t.npz", ZipWriter().add("other.npy", to_npy(Matrix::Ones(3, 3))).add("data.npy", to_npy(data.values)).finish());
   put("z.npz", ZipWriter().add("X.npy", to_npy(data.values), true).finish());
   for (const char* name : {"t.tsv", "t.npy", "t.npz", "z.npz"}) {
-    EXPECT_EQ(without_timing(works({"mb", name, "--quiet"}).out), expected) << name;
+    EXPECT_EQ(without_timing(works({"mb", name, "--quiet", "--estimator", "gaussian"}).out), expected) << name;
   }
-  const Outcome piped = works(Call{.arguments = {"mb", "-", "--quiet"}, .input = content("s/data.csv")});
+  const Outcome piped =
+      works(Call{.arguments = {"mb", "-", "--quiet", "--estimator", "gaussian"}, .input = content("s/data.csv")});
   EXPECT_EQ(without_timing(piped.out), expected);
-  EXPECT_EQ(without_timing(works({"mb", "s/data.csv", "--quiet", "--out", "-"}).out), expected);
-  works({"mb", "s/data.csv", "--quiet", "--out", "r.json"});
+  EXPECT_EQ(without_timing(works({"mb", "s/data.csv", "--quiet", "--estimator", "gaussian", "--out", "-"}).out),
+            expected);
+  works({"mb", "s/data.csv", "--quiet", "--estimator", "gaussian", "--out", "r.json"});
   EXPECT_EQ(without_timing(content("r.json")), expected);
 }
 
 TEST_F(MbTest, SameBytesForAnyThreadsAndEveryTime) {
-  for (const Strings& options : {Strings{}, Strings{"--stop", "paper"}}) {
+  for (const Strings& options : {small_, Strings{"--estimator", "gaussian", "--stop", "paper"}}) {
     const auto text = [&](const char* threads) {
       return without_timing(works(Strings{"mb", "s/data.csv", "--quiet", "--threads", threads} + options).out);
     };
@@ -164,7 +182,8 @@ TEST_F(MbTest, TargetsRestrictAndKeepNames) {
   const Json one = mb(alone + Strings{"--target", "x7"});
   EXPECT_EQ(members_of(one, "x7"), members_of(all, "x7"));
   // A target does not swallow the name of the file after it.
-  EXPECT_EQ(works({"mb", "--target", "x7", "s/data.csv"}).json().at("boundaries").size(), 1u);
+  EXPECT_EQ(works({"mb", "--estimator", "gaussian", "--target", "x7", "s/data.csv"}).json().at("boundaries").size(),
+            1u);
 }
 
 TEST_F(MbTest, SymmetryRules) {
@@ -268,12 +287,19 @@ class EvalTest : public ProgramTest {
     put("dag.csv", "a,b,c,d,e\n0,0,1,0,0\n0,0,1,0,0\n0,0,0,1,0\n0,0,0,0,0\n0,0,0,0,0\n");
   }
 
-  void put_boundaries(const std::string& name, const std::map<std::string, Strings>& sets) const {
+  void put_boundaries(const std::string& name, const std::map<std::string, Strings>& sets,
+                      const std::map<std::string, Strings>& paths = {}) const {
     Json result = {{"format", "fansite.boundaries/1"}, {"variables", {"a", "b", "c", "d", "e"}}};
     result["boundaries"] = Json::array();
     for (const auto& [target, members] : sets) {
       Json boundary = {{"target", target}, {"members", Json::array()}};
       for (const std::string& member : members) boundary["members"].push_back({{"name", member}});
+      if (const auto path = paths.find(target); path != paths.end()) {
+        boundary["path"] = Json::array();
+        for (const std::string& step : path->second) {
+          boundary["path"].push_back({{"name", step}, {"conditional_entropy", 1.0}});
+        }
+      }
       result["boundaries"].push_back(boundary);
     }
     put(name, result.dump());
@@ -319,6 +345,33 @@ TEST_F(EvalTest, CountsWhatIsWrong) {
   EXPECT_NEAR(score.at("recall").get<double>(), 3.5 / 4, 1e-12);
   EXPECT_NEAR(score.at("FDR").get<double>(), 1.0 / 8, 1e-12);
   EXPECT_NEAR(score.at("AveP").get<double>(), (0.5 + 1 + 1 + 0) / 4, 1e-12);  // d has one place, and e is in it
+}
+
+// How good a ranking is, apart from where it was cut: the first of each path, as many as the truth has.
+TEST_F(EvalTest, PathsAreScoredAtTheTrueSize) {
+  const std::map<std::string, Strings> nothing = {{"a", {}}, {"b", {}}, {"c", {}}, {"d", {}}, {"e", {}}};
+  put_boundaries("r.json", nothing,
+                 {{"a", {"c", "b", "d"}}, {"b", {"a", "e", "c"}}, {"c", {"a", "b"}}, {"d", {"e", "c"}}, {"e", {"a"}}});
+  const Json score = scores("r.json");
+  EXPECT_EQ(score.at("F1"), 0.0);
+  // a both of two; b one of two; c two of three, and its path ends there; d none; e has no true boundary.
+  EXPECT_NEAR(score.at("oracle-size F1").get<double>(), (1 + 0.5 + 0.8 + 0) / 4, 1e-12);
+  EXPECT_NEAR(score.at("oracle-size AveP").get<double>(), (1 + 0.5 + 2.0 / 3 + 0) / 4, 1e-12);
+  EXPECT_LT(score.at("oracle-size nDCG").get<double>(), 1.0);
+  const std::string out = works({"eval", "r.json", "--truth", "dag.csv"}).out;
+  EXPECT_THAT(out, testing::ContainsRegex("\nF1 +0.00\n"));
+  EXPECT_THAT(out, testing::ContainsRegex("oracle-size F1 +57.50\n"));
+  EXPECT_THAT(out, HasSubstr("oracle-size nDCG"));
+  EXPECT_THAT(out, HasSubstr("oracle-size AveP"));
+
+  put_boundaries("plain.json", truth_);
+  EXPECT_THAT(works({"eval", "plain.json", "--truth", "dag.csv"}).out, testing::Not(HasSubstr("oracle")));
+}
+
+// A constant column, or a table of one, grows no path; the others still have theirs.
+TEST_F(EvalTest, ATargetWithoutAPathDoesNotTakeThoseOfTheOthersAway) {
+  put_boundaries("r.json", truth_, {{"a", {"c", "b"}}, {"b", {"a", "c"}}, {"c", {"a", "b", "d"}}, {"d", {"c"}}});
+  EXPECT_EQ(scores("r.json").value("oracle-size F1", -1.0), 1.0);
 }
 
 TEST_F(EvalTest, MatchesByNameOrInArraysByPosition) {
@@ -377,6 +430,9 @@ TEST_F(EvalTest, RefusesWhatItCannotRead) {
       {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\", \"b\"], \"boundaries\": "
        "[{\"target\": \"a\", \"members\": [{\"name\": \"b\"}, {\"name\": \"b\"}]}]}",
        "'a' names 'b' twice"},
+      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\", \"b\"], \"boundaries\": "
+       "[{\"target\": \"a\", \"members\": [], \"path\": [{\"name\": \"b\"}, {\"name\": \"b\"}]}]}",
+       "the path of 'a' names 'b' twice"},
       {"{\"format\": \"fansite.graph/1\", \"variables\": [\"a\"]}", "'edges' not found"},
       {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\"], \"boundaries\": []}", "1 variables"},
       {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\",\"b\",\"c\",\"d\",\"z\"], \"boundaries\": []}",
@@ -415,7 +471,7 @@ TEST_F(BenchTest, OneFingerprint) {
 class SharedDataTest : public ProgramTest {
  protected:
   double f1(const std::string& data, const std::string& truth, const Strings& options = {}) const {
-    works(Strings{"mb", data, "--quiet", "--out", "r.json"} + options);
+    works(Strings{"mb", data, "--quiet", "--estimator", "gaussian", "--out", "r.json"} + options);
     return works({"eval", "r.json", "--truth", truth, "--json"}).json().at("F1");
   }
   const std::string root_ = fs::absolute(fs::path(FANSITE_SHARED_DIR) / "data").string();

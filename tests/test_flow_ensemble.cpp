@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -149,53 +147,6 @@ TEST(Ensemble, ContinuesFromItsCheckpointWithTheSameBits) {
   EXPECT_THAT(message_of<UsageError>([&] { train_ensemble(curved_table(81, 5), params, silent, path); }),
               HasSubstr("another table"));
   std::filesystem::remove(path);
-}
-
-TEST(Ensemble, ConditionalsMixTheMembersThatHaveNotSeenTheRow) {
-  NoProgress silent;
-  const Dataset data = curved_table(60, 4);
-  const Ensemble ensemble = train_ensemble(data, small(), silent);
-  const EnsembleDensity density(ensemble, data.values);
-  EXPECT_TRUE(density.out_of_sample());
-  const std::vector<EntropyQuery> queries = {{0, {}}, {2, {3, 1}}, {1, {0, 2, 3}}};
-  const Eigen::MatrixXf mixed = density.conditional(queries);
-  const Matrix z = apply_transforms(ensemble.transforms, data.values);
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    for (Index row = 0; row < 60; row += 7) {
-      double sum = 0;
-      int judges = 0;
-      for (const Member& member : ensemble.members) {
-        if (ensemble.has_seen(member, row)) continue;
-        Subset given, both;
-        Table values(1, 4);
-        for (int place = 0; place < 4; ++place) {
-          const int column = member.order[static_cast<std::size_t>(place)];
-          values(0, place) = static_cast<float>(z(row, column));
-          const bool in = std::find(queries[q].given.begin(), queries[q].given.end(), column) != queries[q].given.end();
-          if (in) given.push_back(place);
-          if (in || column == queries[q].target) both.push_back(place);
-        }
-        const Density one(member.trained.weights, member.trained.base);
-        const Eigen::MatrixXf l = one.log_density(values, std::vector<Subset>{given, both});
-        sum += std::exp(static_cast<double>(l(0, 1) - l(0, 0)));
-        ++judges;
-      }
-      EXPECT_EQ(judges, 2);
-      EXPECT_NEAR(static_cast<double>(mixed(row, static_cast<Index>(q))), std::log(sum / judges), 1e-5);
-    }
-  }
-}
-
-TEST(Ensemble, JudgesAnotherTableWithAllMembers) {
-  NoProgress silent;
-  const Dataset data = curved_table(60, 4);
-  EnsembleParams params = small();
-  params.folds = 1;
-  const Ensemble ensemble = train_ensemble(data, params, silent);
-  EXPECT_TRUE(ensemble.fold_of_row.empty());
-  EXPECT_FALSE(EnsembleDensity(ensemble, data.values).out_of_sample());
-  EXPECT_TRUE(EnsembleDensity(ensemble, curved_table(61, 4).values).out_of_sample());
-  EXPECT_THROW(EnsembleDensity(ensemble, curved_table(60, 5).values), UsageError);
 }
 
 TEST(Ensemble, RefusesSettingsThatMakeNoSense) {

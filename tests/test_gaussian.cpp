@@ -161,7 +161,7 @@ TEST(Gaussian, StandardErrorsMatchTheSpreadOverSamples) {
     entropies.push_back(h.value);
     entropy_errors.push_back(h.standard_error);
     const int target = 1;
-    const auto frontier = estimator.open(std::span(\&target, 1), all_candidates(2), NoProgress());
+    const auto frontier = estimator.open(std::span(&target, 1), all_candidates(2), NoProgress());
     const Candidate best = best_of(*frontier);
     gains.push_back(best.gain);
     gain_errors.push_back(best.standard_error);
@@ -184,7 +184,7 @@ TEST(Gaussian, EveryStepOfGrowingIsTheBestByDeterminants) {
     const Simulation simulation = simulate_linear(d, degree, 500, 3);
     const GaussianEstimator estimator(covariance(simulation.data.values));
     for (int target = 0; target < d; target += 4) {
-      const auto frontier = estimator.open(std::span(\&target, 1), all_candidates(d), NoProgress());
+      const auto frontier = estimator.open(std::span(&target, 1), all_candidates(d), NoProgress());
       for (int step = 0; step < 10; ++step) {
         const Candidate best = best_of(*frontier);
         const auto members = frontier->members(0);
@@ -208,7 +208,7 @@ TEST(Gaussian, LossesEqualTheDeterminantsThroughRemovals) {
   const Simulation simulation = simulate_linear(d, 3, 500, 4);
   const GaussianEstimator estimator(covariance(simulation.data.values));
   const int target = 5;
-  const auto frontier = estimator.open(std::span(\&target, 1), all_candidates(d), NoProgress());
+  const auto frontier = estimator.open(std::span(&target, 1), all_candidates(d), NoProgress());
   for (const int z : {3, 11, 0, 17, 8, 2, 14}) frontier->add(0, z);
   for (const int removed : {17, 3, 14, 0}) {
     const auto members = frontier->members(0);
@@ -256,7 +256,7 @@ TEST(Gaussian, LossesSurviveExplodingVariances) {
   }
   const GaussianEstimator estimator(covariance(values));
   const int target = 25;
-  const auto frontier = estimator.open(std::span(\&target, 1), all_candidates(40), NoProgress());
+  const auto frontier = estimator.open(std::span(&target, 1), all_candidates(40), NoProgress());
   for (const int z : {24, 26, 23, 27, 22, 28, 21, 29, 30, 31, 32, 33, 34, 35}) frontier->add(0, z);
   for (const Candidate& loss : frontier->losses(0)) {
     if (loss.variable >= 30) {
@@ -278,7 +278,7 @@ TEST(Gaussian, DeterminedColumnsAreSafe) {
   }
   const GaussianEstimator estimator(covariance(values));
   for (int target = 0; target < 6; ++target) {
-    const auto frontier = estimator.open(std::span(\&target, 1), all_candidates(6), NoProgress());
+    const auto frontier = estimator.open(std::span(&target, 1), all_candidates(6), NoProgress());
     for (Candidate best = best_of(*frontier); best.variable >= 0; best = best_of(*frontier)) {
       EXPECT_TRUE(std::isfinite(best.gain));
       EXPECT_NE(best.variable, 4);
@@ -301,7 +301,7 @@ TEST(Gaussian, MoreColumnsThanRowsStopsWhereTheRowsEnd) {
   const GaussianEstimator estimator(covariance(values));
   EXPECT_EQ(estimator.largest_set(), 17);
   const int target = 0;
-  const auto frontier = estimator.open(std::span(\&target, 1), all_candidates(50), NoProgress());
+  const auto frontier = estimator.open(std::span(&target, 1), all_candidates(50), NoProgress());
   for (int step = 0; step < 17; ++step) {
     const Candidate best = best_of(*frontier);
     ASSERT_GE(best.variable, 0);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "fansite/error.h"
@@ -179,8 +180,7 @@ TEST(Search, LateComersGoToTheEndAndSaySo) {
   EXPECT_GT(late, 0);
 }
 
-// ---- The paper's rule, step by step
-// -----------------------------------------------------------------------------------
+// ---- The paper's rule, step by step ---------------------------------------------------------------------------------
 
 TEST(Search, PaperThresholds) {
   const GaussianEstimator estimator = collider();
@@ -214,8 +214,21 @@ TEST(Search, PatienceSeesBeyondAMiss) {
   EXPECT_THAT(find_boundaries(estimator, params).boundaries[0].variables(), UnorderedElementsAre(1, 2));
 }
 
-// ---- Deciding
-// ---------------------------------------------------------------------------------------------------------
+TEST(Search, TheDefaultPatienceIsThePapers) {
+  const Simulation simulation = simulate_linear(40, 3, 300, 7);
+  const GaussianEstimator estimator(covariance(simulation.data.values));
+  for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
+    SearchParams params = with(stop);
+    const Boundaries by_default = find_boundaries(estimator, params);
+    params.patience = 15;
+    EXPECT_EQ(find_boundaries(estimator, params).moral_edges, by_default.moral_edges);
+    EXPECT_EQ(find_boundaries(estimator, params).steps, by_default.steps);
+    params.patience = 3;
+    EXPECT_LT(find_boundaries(estimator, params).steps, by_default.steps);
+  }
+}
+
+// ---- Deciding -------------------------------------------------------------------------------------------------------
 
 TEST(Admissible, ALoneOneMustPassTheWholeTable) {
   EXPECT_EQ(admissible({}, 100, 0.05), 0u);
@@ -262,8 +275,49 @@ TEST(Admissible, NeverExceedsBenjaminiHochberg) {
   }));
 }
 
-// ---- Promises
-// ---------------------------------------------------------------------------------------------------------
+// ---- Near misses ----------------------------------------------------------------------------------------------------
+
+TEST(Search, TheNearMissIsTheBestVariableLeftOutAndSaysWhy) {
+  const GaussianEstimator estimator = collider();
+  for (const auto& [stop, reason] : {std::pair(StopRule::calibrated, NearMiss::Reason::chance),
+                                     std::pair(StopRule::paper, NearMiss::Reason::small)}) {
+    for (const Boundary& boundary : find_boundaries(estimator, with(stop)).boundaries) {
+      ASSERT_EQ(boundary.near_misses.size(), boundary.members.size() == 4 ? 0u : 1u);
+      if (boundary.near_misses.empty()) continue;
+      const NearMiss& miss = boundary.near_misses[0];
+      EXPECT_EQ(miss.reason, reason);
+      EXPECT_GE(miss.p_value, 0.05);
+      EXPECT_TRUE(std::isnan(miss.q_value));
+      for (int z = 0; z < 5; ++z) {
+        if (z == boundary.target || testing::Value(boundary.variables(), testing::Contains(z))) continue;
+        const double gain = estimator.mutual_information({boundary.target, {z}, boundary.variables()}).value;
+        EXPECT_GE(miss.candidate.gain, gain - 1e-6);
+        if (z == miss.candidate.variable) {
+          EXPECT_NEAR(miss.candidate.gain, gain, 1e-6);
+        }
+      }
+    }
+  }
+  SearchParams params;
+  params.evidence = false;
+  for (const Boundary& boundary : find_boundaries(estimator, params).boundaries) {
+    EXPECT_THAT(boundary.near_misses, IsEmpty());
+  }
+}
+
+TEST(Search, AClosedFormHasNoPathsVotesOrResamples) {
+  const Boundaries found = find_boundaries(collider());
+  EXPECT_EQ(found.tested_pairs, 0);
+  for (const Boundary& boundary : found.boundaries) {
+    EXPECT_THAT(boundary.path, IsEmpty());
+    for (const Member& member : boundary.members) {
+      EXPECT_TRUE(std::isnan(member.votes));
+      EXPECT_TRUE(std::isnan(member.stability));
+    }
+  }
+}
+
+// ---- Promises -------------------------------------------------------------------------------------------------------
 
 bool same(const Boundaries& a, const Boundaries& b) {
   if (a.boundaries.size() != b.boundaries.size() || a.moral_edges != b.moral_edges || a.threshold != b.threshold)
@@ -374,7 +428,7 @@ TEST(Search, BadParametersAreNamed) {
   EXPECT_THAT(message([](SearchParams& p) { p.fdr = 1; }), HasSubstr("between 0 and 1"));
   EXPECT_THAT(message([](SearchParams& p) { p.eps_grow = -1; }), HasSubstr("eps-grow"));
   EXPECT_THAT(message([](SearchParams& p) { p.eps_shrink = -1; }), HasSubstr("eps-shrink"));
-  EXPECT_THAT(message([](SearchParams& p) { p.patience = -1; }), HasSubstr("patience"));
+  EXPECT_THAT(message([](SearchParams& p) { p.patience = -2; }), HasSubstr("patience is -2"));
   EXPECT_THAT(message([](SearchParams& p) { p.max_size = -1; }), HasSubstr("max-size"));
   NoProgress silent;
   EXPECT_THROW(find_boundaries(estimator, {}, {7}, {}, silent), UsageError);

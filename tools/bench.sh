@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every benchmark, each figure beside its target. About six minutes on two cores.
+# Every benchmark, each figure beside its target. About fifteen minutes on two cores: of the flows a first look only
+# (bench_nonlinear and bench_study without options take hours, and their targets are for that).
 set -euo pipefail
 folder=$1
 for name in markov_boundaries scaling calibration csv; do
@@ -7,5 +8,11 @@ for name in markov_boundaries scaling calibration csv; do
   "$folder/bench_$name"
   echo
 done
+echo "=== nonlinear ==="
+"$folder/bench_nonlinear" --sets gp_d30,sachs,linear --orders 1 --seeds 1 --effort quick
+echo
+echo "=== study ==="
+"$folder/bench_study" --settings 1..12 --effort quick --noise-tables 20
+echo
 echo "=== flow ==="
 "$folder/../fansite" bench flow

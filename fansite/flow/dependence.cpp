@@ -33,11 +33,12 @@ Table repeated(const Part& part, Index first, Index count, Index variants, std::
   return table;
 }
 
-// p(points(i, g) | given) of the mixture, up to a factor for each row.
+// p(points(i, g) | given) of the mixture, in units of the largest of each row: a row's densities may all be too large
+// or too small for a float.
 Eigen::MatrixXf density_at(const EnsembleDensity& density, int variable, std::span<const int> given,
                            const Eigen::MatrixXf& points) {
   const Index variants = points.cols();
-  Eigen::MatrixXf result = Eigen::MatrixXf::Zero(points.rows(), variants);
+  Eigen::MatrixXf result = Eigen::MatrixXf::Constant(points.rows(), variants, -std::numeric_limits<float>::infinity());
   for (const Part& part : density.parts()) {
     const auto rows = static_cast<Index>(part.unseen.size());
     const std::vector<Subset> before = {part.places(given)};
@@ -54,12 +55,16 @@ Eigen::MatrixXf density_at(const EnsembleDensity& density, int variable, std::sp
       const Eigen::MatrixXf log_both = part.density.log_density(table, both);
       for (Index g = 0; g < variants; ++g) {
         for (Index i = 0; i < count; ++i) {
-          result(row_of(i), g) += std::exp(log_both(g * count + i, 0) - log_before(first + i, 0));
+          float& sum = result(row_of(i), g);  // ln Σ_k p_k so far
+          const float l = log_both(g * count + i, 0) - log_before(first + i, 0);
+          const float top = std::max(sum, l);
+          sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
         }
       }
     }
     density.count(rows * (variants + 1));
   }
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp();
   return result;
 }
 

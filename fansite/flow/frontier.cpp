@@ -5,13 +5,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "fansite/error.h"
+
 namespace fansite::flow {
 namespace {
 
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
 
 // How many of a target's candidates get a second look, at all rows, when the first was at a sample of them: an eighth,
-// and eight at least. At d = 100 and N = 5000 the best candidate of all rows was among the first three of the sample.
+// and eight at least.
 std::size_t second_look(std::size_t candidates) { return std::max<std::size_t>(8, candidates / 8); }
 
 }  // namespace
@@ -109,6 +111,8 @@ void FlowFrontier::add(int slot, int variable) { sets_[static_cast<std::size_t>(
 
 void FlowFrontier::drop_last(int slot, int count) {
   auto& set = sets_[static_cast<std::size_t>(slot)];
+  check(count >= 0 && static_cast<std::size_t>(count) <= set.size(), "[frontier] {} of {} members to drop", count,
+        set.size());
   set.resize(set.size() - static_cast<std::size_t>(count));
 }
 
@@ -141,7 +145,9 @@ std::vector<Candidate> FlowFrontier::losses(int slot) {
 
 void FlowFrontier::remove(int slot, int variable) {
   auto& set = sets_[static_cast<std::size_t>(slot)];
-  set.erase(std::find(set.begin(), set.end(), variable));
+  const auto member = std::find(set.begin(), set.end(), variable);
+  check(member != set.end(), "[frontier] variable {} is not in the set of slot {}", variable, slot);
+  set.erase(member);
 }
 
 }  // namespace fansite::flow

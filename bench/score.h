@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A result against the graph that its table comes from, as two answers: honest, at the sizes decided from the data, and
+// at oracle size, as many of each search's order as the true boundary has. The second judges the ranking alone.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fansite/boundaries.h"
+#include "fansite/graph.h"
+#include "fansite/metrics.h"
+
+struct Scored {
+  fansite::BoundariesScore honest;
+  fansite::BoundariesScore oracle;
+  double found = 0, expected = 0;  // members per variable
+  bool empty = true;               // no boundary has a member
+};
+
+// The order in which each variable's search admits others, at least as far as `longest` if it goes on that long. Flows
+// keep it; the Gaussian search, which does not, is repeated without a stop. Its honest answer can be the better one:
+// that also takes members out again.
+inline std::vector<std::vector<int>> search_orders(const fansite::Dataset& data,
+                                                   const fansite::BoundariesResult& result, int longest) {
+  std::vector<std::vector<int>> orders;
+  if (result.estimator == fansite::EstimatorKind::flow) {
+    for (const fansite::Boundary& boundary : result.found.boundaries) {
+      orders.emplace_back();
+      for (const fansite::PathStep& step : boundary.path) orders.back().push_back(step.variable);
+    }
+    return orders;
+  }
+  if (longest == 0) return std::vector<std::vector<int>>(result.found.boundaries.size());
+  fansite::BoundariesParams endless;
+  endless.estimator = fansite::EstimatorKind::gaussian;
+  endless.search.stop = fansite::StopRule::paper;
+  endless.search.eps_grow = endless.search.eps_shrink = 0;
+  endless.search.rule = fansite::Symmetry::none;
+  endless.search.max_size = longest;
+  endless.search.evidence = false;
+  for (const fansite::Boundary& boundary : fansite::markov_boundaries(data, endless).found.boundaries) {
+    orders.push_back(boundary.variables());
+  }
+  return orders;
+}
+
+// `result` is of all columns of `data`; column i is node node_of[i] of the truth, or node i if that is empty.
+inline Scored score(const fansite::Dataset& data, const fansite::BoundariesResult& result, const fansite::Dag& truth,
+                    const std::vector<int>& node_of = {}) {
+  const auto node = [&](int column) { return node_of.empty() ? column : node_of[static_cast<std::size_t>(column)]; };
+  std::vector<std::vector<int>> found, expected;
+  std::size_t longest = 0, members = 0, true_members = 0;
+  for (const fansite::Boundary& boundary : result.found.boundaries) {
+    found.push_back(boundary.variables());
+    expected.push_back(truth.markov_boundary(node(boundary.target)));
+    longest = std::max(longest, expected.back().size());
+    members += found.back().size();
+    true_members += expected.back().size();
+  }
+  std::vector<std::vector<int>> sized = search_orders(data, result, static_cast<int>(longest));
+  for (std::size_t t = 0; t < sized.size(); ++t) sized[t].resize(std::min(sized[t].size(), expected[t].size()));
+  for (auto* sets : {&found, &sized}) {
+    for (std::vector<int>& set : *sets) {
+      for (int& member : set) member = node(member);
+    }
+  }
+  Scored scored;
+  scored.honest = fansite::score_boundaries(found, expected);
+  scored.oracle = fansite::score_boundaries(sized, expected);
+  scored.found = static_cast<double>(members) / static_cast<double>(found.size());
+  scored.expected = static_cast<double>(true_members) / static_cast<double>(found.size());
+  scored.empty = members == 0;
+  return scored;
+}
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// "91.3±2.1", or the value alone if there is one only.
+inline std::string mean_text(const std::vector<double>& values, int digits) {
+  const fansite::MeanAndSpread mean = fansite::mean_and_spread(values);
+  if (values.size() == 1) return fmt::format("{:.{}f}", mean.mean, digits);
+  return fmt::format("{:.{}f}±{:.{}f}", mean.mean, digits, mean.standard_deviation, digits);
+}
+
+// "normal", or "normal/300" if each network is trained for so many steps instead.
+inline std::string effort_text(const std::string& effort, std::int64_t steps) {
+  return steps > 0 ? fmt::format("{}/{}", effort, steps) : effort;
+}

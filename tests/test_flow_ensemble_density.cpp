@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conditionals of an ensemble against plain loops over members and rows, for each jury.
+#include "fansite/flow/ensemble_density.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fansite/error.h"
+#include "fansite/parallel.h"
+#include "properties.h"
+#include "tests/support.h"
+
+namespace fansite::flow {
+namespace {
+
+Dataset curved_table(Index rows, int columns) {
+  SimulateParams params;
+  params.nodes = columns;
+  params.degree = 1;
+  params.sem = Sem::gp;
+  params.rows = rows;
+  params.seed = 3;
+  return simulate(params).data;
+}
+
+Ensemble trained_on(const Dataset& data, int folds = 3, int repeats = 2) {
+  EnsembleParams params;
+  params.folds = folds;
+  params.repeats = repeats;
+  params.train.steps = 120;
+  params.train.evaluate_every = 40;
+  params.seed = 5;
+  NoProgress silent;
+  return train_ensemble(data, params, silent);
+}
+
+// ln mean_k p_k(x_T | x_S) over the members that satisfy `judges`, one row and one member at a time.
+template <class Judges>
+double by_plain_loop(const Ensemble& ensemble, const Matrix& z, const EntropyQuery& query, Index row, Judges&& judges) {
+  double sum = 0;
+  int count = 0;
+  for (const Member& member : ensemble.members) {
+    if (!judges(member)) continue;
+    Subset given, both;
+    Table values(1, z.cols());
+    for (int place = 0; place < z.cols(); ++place) {
+      const int column = member.order[static_cast<std::size_t>(place)];
+      values(0, place) = static_cast<float>(z(row, column));
+      const bool in = std::find(query.given.begin(), query.given.end(), column) != query.given.end();
+      if (in) given.push_back(place);
+      if (in || column == query.target) both.push_back(place);
+    }
+    const Density one(member.trained.weights, member.trained.base);
+    const Eigen::MatrixXf l = one.log_density(values, std::vector<Subset>{given, both});
+    sum += std::exp(static_cast<double>(l(0, 1) - l(0, 0)));
+    ++count;
+  }
+  return std::log(sum / count);
+}
+
+const std::vector<EntropyQuery> kQueries = {{0, {}}, {2, {3, 1}}, {1, {0, 2, 3}}};
+
+TEST(EnsembleDensity, ConditionalsMixTheMembersThatHaveNotSeenTheRow) {
+  const Dataset data = curved_table(60, 4);
+  const Ensemble ensemble = trained_on(data);
+  const EnsembleDensity density(ensemble, data.values);
+  EXPECT_TRUE(density.out_of_sample());
+  const Eigen::MatrixXf mixed = density.conditional(kQueries);
+  ASSERT_EQ(mixed.rows(), 60);
+  const Matrix z = apply_transforms(ensemble.transforms, data.values);
+  for (std::size_t q = 0; q < kQueries.size(); ++q) {
+    for (Index row = 0; row < 60; row += 7) {
+      int judges = 0;
+      const double expected = by_plain_loop(ensemble, z, kQueries[q], row, [&](const Member& member) {
+        judges += !ensemble.has_seen(member, row);
+        return !ensemble.has_seen(member, row);
+      });
+      EXPECT_EQ(judges, 2);
+      EXPECT_NEAR(static_cast<double>(mixed(row, static_cast<Index>(q))), expected, 1e-5);
+    }
+  }
+}
+
+TEST(EnsembleDensity, JuryOfAllMixesEveryMemberInEveryRow) {
+  const Dataset data = curved_table(60, 4);
+  const Ensemble ensemble = trained_on(data);
+  const EnsembleDensity density(ensemble, data.values);
+  const Eigen::MatrixXf mixed = density.conditional(kQueries, Jury::all);
+  ASSERT_EQ(mixed.rows(), 60);
+  const Matrix z = apply_transforms(ensemble.transforms, data.values);
+  for (std::size_t q = 0; q < kQueries.size(); ++q) {
+    for (Index row = 0; row < 60; row += 7) {
+      EXPECT_NEAR(static_cast<double>(mixed(row, static_cast<Index>(q))),
+                  by_plain_loop(ensemble, z, kQueries[q], row, [](const Member&) { return true; }), 1e-5);
+    }
+  }
+  // The two juries are not the same thing.
+  EXPECT_GT((mixed - density.conditional(kQueries, Jury::unseen)).cwiseAbs().maxCoeff(), 1e-2f);
+}
+
+TEST(EnsembleDensity, SampleIsAThousandRowsOfAllEvenlySpread) {
+  const Ensemble ensemble = trained_on(curved_table(60, 4));
+  const Dataset large = curved_table(2500, 4);
+  for (const Index rows : {1, 999, 1000, 1001, 1300, 2500}) {
+    const EnsembleDensity density(ensemble, large.values.topRows(rows));
+    const Index expected = std::min<Index>(rows, 1000);
+    EXPECT_EQ(density.rows(), rows);
+    EXPECT_EQ(density.rows(Jury::unseen), rows);
+    EXPECT_EQ(density.rows(Jury::all), rows);
+    ASSERT_EQ(density.rows(Jury::sample), expected);
+    const Eigen::MatrixXf all = density.conditional(kQueries, Jury::all);
+    const Eigen::MatrixXf sample = density.conditional(kQueries, Jury::sample);
+    ASSERT_EQ(sample.rows(), expected);
+    for (Index i = 0; i < expected; ++i) {
+      // Bit for bit: a row's density does not depend on the other rows.
+      ASSERT_TRUE(sample.row(i) == all.row(rows > 1000 ? i * rows / 1000 : i)) << "row " << i << " of " << rows;
+    }
+  }
+}
+
+TEST(EnsembleDensity, EveryRowIsUnseenByOneMemberOfEachRepeat) {
+  const Dataset data = curved_table(61, 4);
+  for (const int repeats : {1, 3}) {
+    const Ensemble ensemble = trained_on(data, 3, repeats);
+    const EnsembleDensity density(ensemble, data.values);
+    ASSERT_EQ(density.parts().size(), static_cast<std::size_t>(3 * repeats));
+    std::vector<int> judges(61, 0);
+    for (std::size_t k = 0; k < density.parts().size(); ++k) {
+      const EnsembleDensity::Part& part = density.parts()[k];
+      EXPECT_TRUE(std::is_sorted(part.unseen.begin(), part.unseen.end()));
+      ASSERT_EQ(part.unseen_table.rows(), static_cast<Index>(part.unseen.size()));
+      for (std::size_t i = 0; i < part.unseen.size(); ++i) {
+        ++judges[static_cast<std::size_t>(part.unseen[i])];
+        EXPECT_FALSE(ensemble.has_seen(ensemble.members[k], part.unseen[i]));
+        for (int column = 0; column < 4; ++column) {
+          EXPECT_EQ(part.unseen_table(static_cast<Index>(i), part.place[static_cast<std::size_t>(column)]),
+                    density.values()(part.unseen[i], column));
+        }
+      }
+    }
+    EXPECT_THAT(judges, testing::Each(repeats));
+  }
+}
+
+TEST(EnsembleDensity, ValuesAreTheTransformedTable) {
+  const Dataset data = curved_table(60, 4);
+  const Ensemble ensemble = trained_on(data, 2, 1);
+  const EnsembleDensity density(ensemble, data.values);
+  EXPECT_TRUE(density.values() == apply_transforms(ensemble.transforms, data.values).cast<float>());
+  EXPECT_EQ(density.largest_subset(), 4);
+}
+
+TEST(EnsembleDensity, JudgesAnotherTableWithAllMembers) {
+  const Dataset data = curved_table(60, 4);
+  const Ensemble ensemble = trained_on(data, 1);
+  EXPECT_TRUE(ensemble.fold_of_row.empty());
+  EXPECT_FALSE(EnsembleDensity(ensemble, data.values).out_of_sample());
+  EXPECT_TRUE(EnsembleDensity(ensemble, curved_table(61, 4).values).out_of_sample());
+  EXPECT_THROW(EnsembleDensity(ensemble, curved_table(60, 5).values), UsageError);
+  // With folds too: no member has seen a row of another table, so the juries agree.
+  const Ensemble folded = trained_on(data);
+  const EnsembleDensity density(folded, curved_table(61, 4).values);
+  for (const EnsembleDensity::Part& part : density.parts()) EXPECT_EQ(part.unseen.size(), 61u);
+  EXPECT_TRUE(density.conditional(kQueries, Jury::unseen) == density.conditional(kQueries, Jury::all));
+}
+
+TEST(EnsembleDensity, CountsEverySubsetRowAndMember) {
+  const Ensemble ensemble = trained_on(curved_table(60, 4));  // 6 members
+  const Dataset own = curved_table(60, 4);
+  const EnsembleDensity density(ensemble, own.values);
+  EXPECT_EQ(density.evaluations(), 0);
+  // A conditional is two subsets, S and S ∪ T.
+  density.conditional(kQueries, Jury::all);
+  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * 6);
+  density.conditional(kQueries, Jury::unseen);  // each row by one member of each of 2 repeats
+  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2));
+  density.conditional(kQueries, Jury::sample);
+  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2 + 6));
+  density.count(5);
+  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2 + 6) + 5);
+
+  const EnsembleDensity large(ensemble, curved_table(1300, 4).values);
+  large.conditional(kQueries, Jury::sample);
+  EXPECT_EQ(large.evaluations(), 2 * 3 * 1000 * 6);
+}
+
+TEST(EnsembleDensity, PlacesAreThoseOfTheColumnsAscending) {
+  const Dataset data = curved_table(30, 9);
+  const Ensemble ensemble = trained_on(data, 2, 2);
+  const EnsembleDensity density(ensemble, data.values);
+  EXPECT_TRUE(rc::check("any columns in any order", [&] {
+    const auto k = static_cast<std::size_t>(*rc::gen::inRange(0, 4));
+    auto columns = Random(Key{*rc::gen::arbitrary<std::uint64_t>()}).permutation(9);
+    columns.resize(static_cast<std::size_t>(*rc::gen::inRange(0, 10)));
+    const Subset places = density.parts()[k].places(columns);
+    RC_ASSERT(std::is_sorted(places.begin(), places.end()));
+    std::vector<int> back;
+    for (const int place : places) back.push_back(ensemble.members[k].order[static_cast<std::size_t>(place)]);
+    std::sort(back.begin(), back.end());
+    std::sort(columns.begin(), columns.end());
+    RC_ASSERT(back == columns);
+  }));
+}
+
+TEST(EnsembleDensity, OrderOfWhatIsGivenAndOtherQueriesDoNotMatter) {
+  const Dataset data = curved_table(60, 4);
+  const EnsembleDensity density(trained_on(data), data.values);
+  const std::vector<EntropyQuery> one = {{2, {1, 3}}};
+  for (const Jury jury : {Jury::unseen, Jury::all, Jury::sample}) {
+    EXPECT_TRUE(density.conditional(kQueries, jury).col(1) == density.conditional(one, jury).col(0));
+  }
+  EXPECT_EQ(density.conditional(std::vector<EntropyQuery>{}).cols(), 0);
+}
+
+TEST(EnsembleDensity, SameBitsForAnyNumberOfThreads) {
+  const Ensemble ensemble = trained_on(curved_table(60, 4));
+  const EnsembleDensity density(ensemble, curved_table(1300, 4).values);
+  for (const Jury jury : {Jury::unseen, Jury::all, Jury::sample}) {
+    Eigen::MatrixXf one, two;
+    {
+      const ThreadLimit limit(1);
+      one = density.conditional(kQueries, jury);
+    }
+    {
+      const ThreadLimit limit(2);
+      two = density.conditional(kQueries, jury);
+    }
+    EXPECT_TRUE(one == two);
+  }
+}
+
+}  // namespace
+}  // namespace fansite::flow
