@@ -102,8 +102,22 @@ struct Plan {
   }
 };
 
+// 0 stands for what the effort says; nothing else that is no number of networks or steps does.
+void validate(const BoundariesParams& params) {
+  validate(params.search);
+  check(params.repeats >= 0, "[mb] {} repeats; use 1 or more, or 0 for what the effort says", params.repeats);
+  check(params.folds >= 0, "[mb] {} folds; use 2 or more, or 0 for what the effort says", params.folds);
+  check(params.steps >= 0, "[mb] {} steps; use 1 or more, or 0 for what the effort says", params.steps);
+}
+
 // Whether the Gaussian boundaries leave nothing over that a flow could see.
-EstimatorKind choose(const Dataset& data, const Boundaries& gaussian, BoundariesResult& result, Progress& progress) {
+EstimatorKind choose(const Dataset& data, const GaussianEstimator& estimator, const Plan& plan,
+                     BoundariesResult& result, Progress& progress) {
+  // Of all variables, whatever the targets: without the boundary of a variable its noise shows in others.
+  SearchParams search = result.params.search;
+  search.evidence = false;
+  const Boundaries gaussian =
+      result.params.targets.empty() ? result.found : find_boundaries(estimator, search, {}, plan.excluded, progress);
   std::vector<std::vector<int>> boundaries(static_cast<std::size_t>(data.variables()));
   for (const Boundary& boundary : gaussian.boundaries) {
     boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
@@ -126,6 +140,9 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
   auto start = Clock::now();
   const BoundariesParams& params = result.params;
   const flow::EnsembleParams settings = search_ensemble(params, data.variables());
+  check(params.search.stop == StopRule::paper || settings.folds > 1 || !params.files.model.empty(),
+        "[mb] with one fold every network sees every row; the calibrated rule needs networks that left rows out: train "
+        "with two folds or more, or use --stop paper");
   const Dataset learnable = learnable_columns(data);
   if (learnable.variables() < 2) {  // nothing to be a boundary
     const GaussianEstimator alone(covariance(data.values, progress));
@@ -151,8 +168,8 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
 }  // namespace
 
 flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables) {
-  // Long training and the paper's own model, without a Gaussian base, rank best; eight networks for each row test better
-  // than four that were trained longer (docs/method.md, "What the networks are worth").
+  // Long training and the paper's own model, without a Gaussian base, rank best; eight networks for each row test
+  // better than four that were trained longer (docs/method.md, "What the networks are worth").
   flow::EnsembleParams flow;
   flow.seed = params.seed;
   flow.folds = 5;
@@ -174,7 +191,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   result.rows = data.rows();
   result.params = params;
 
-  validate(params.search);
+  validate(params);
   const std::vector<Finding> findings = inspect(data);
   result.copy_of = find_copies(findings, data.variables());
   const Plan plan(data, params.targets, result.copy_of);
@@ -185,17 +202,25 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
     result.warnings.push_back(finding.message);
   }
 
-  result.estimator = params.estimator;
-  if (params.estimator != EstimatorKind::flow) {
+  // A model that is given is meant to be used.
+  const bool choosing = params.estimator == EstimatorKind::automatic && params.files.model.empty();
+  result.estimator =
+      choosing || params.estimator == EstimatorKind::gaussian ? EstimatorKind::gaussian : EstimatorKind::flow;
+  if (result.estimator == EstimatorKind::gaussian) {
     result.prepare_seconds = seconds_since(std::exchange(start, Clock::now()));
     result.found = find_boundaries(gaussian, params.search, plan.searched, plan.excluded, progress);
     result.search_seconds = seconds_since(std::exchange(start, Clock::now()));
   }
-  if (params.estimator == EstimatorKind::automatic) {
-    result.estimator = choose(data, result.found, result, progress);
+  if (choosing) {
+    result.estimator = choose(data, gaussian, plan, result, progress);
     result.prepare_seconds += seconds_since(start);
   }
-  if (result.estimator == EstimatorKind::flow) result.found = search_with_flow(data, plan, result, progress);
+  if (result.estimator == EstimatorKind::flow) {
+    result.found = search_with_flow(data, plan, result, progress);
+  } else if (!params.files.save_model.empty()) {
+    result.warnings.push_back(fmt::format("[mb] {} is not written: the Gaussian estimator was used and has no model",
+                                          params.files.save_model));
+  }
 
   std::vector<Boundary> boundaries;
   for (const int t : plan.targets) {

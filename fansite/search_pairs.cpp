@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -66,8 +67,11 @@ std::size_t benjamini_hochberg(const std::vector<double>& sorted, double hypothe
 std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence, double hypotheses) {
   constexpr int kResamples = 100;
   const auto pairs = static_cast<Index>(evidence.size());
-  Eigen::MatrixXf scores(search.estimator.rows(), pairs);
-  for (Index i = 0; i < pairs; ++i) scores.col(i) = evidence[static_cast<std::size_t>(i)].scores;
+  Eigen::MatrixXf scores = Eigen::MatrixXf::Zero(search.estimator.rows(), pairs);
+  for (Index i = 0; i < pairs; ++i) {
+    const Eigen::ArrayXf& rows = evidence[static_cast<std::size_t>(i)].scores;
+    if (rows.size() > 0) scores.col(i) = rows;
+  }
   std::vector<int> count(evidence.size(), 0);
   for (int resample = 0; resample < kResamples; ++resample) {
     Random random(Key{}.split(static_cast<std::uint64_t>(resample)));
@@ -91,7 +95,10 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
     }
   }
   std::vector<double> share;
-  for (const int times : count) share.push_back(times / double{kResamples});
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    const bool known = evidence[i].scores.size() > 0;
+    share.push_back(known ? count[i] / double{kResamples} : std::numeric_limits<double>::quiet_NaN());
+  }
   return share;
 }
 

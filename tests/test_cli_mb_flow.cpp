@@ -137,7 +137,7 @@ TEST_F(MbFlow, CtrlCStopsWithinASecondAndLeavesNothing) {
 
 // Killed without a chance to tidy up, then asked to stop: the same bytes as straight through.
 TEST_F(MbFlow, AnInterruptedTrainingContinuesWithTheSameBits) {
-  Strings words = mb({"--estimator", "flow", "--steps", "8000", "--quiet", "--threads=1"});
+  Strings words = mb({"--estimator", "flow", "--steps", "16000", "--quiet", "--threads=1"});
   const std::string straight = without_timing(works(words).out);
   words.insert(words.end(), {"--checkpoint", "training.checkpoint"});
   Call call{.arguments = words};

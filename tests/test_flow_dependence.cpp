@@ -20,7 +20,7 @@ namespace {
 
 Dataset table_of(Matrix values) {
   Dataset data;
-  for (Index j = 0; j < values.cols(); ++j) data.names.push_back("x" + std::to_string(j));
+  data.names = default_names(static_cast<int>(values.cols()));
   data.values = std::move(values);
   return data;
 }
@@ -216,7 +216,6 @@ void expect_ascending_within_the_column(double least) {
 }
 
 TEST(ConditionalQuantiles, AscendWithinTheColumnForAnyModel) { expect_ascending_within_the_column(0.5); }
-// Densities of outliers leave the range of floats: to be enabled once they are relative to the largest of their row.
 TEST(ConditionalQuantiles, AscendWithinTheColumnForOutliers) { expect_ascending_within_the_column(1e-3); }
 
 TEST(ConditionalQuantiles, FollowASkewedAndABimodalLaw) {

@@ -125,7 +125,7 @@ TEST(FlowFrontier, TwoLooksFindTheBestOfManyRows) {
   data.values.resize(1600, d);
   for (double& x : data.values.reshaped()) x = random.normal();
   data.values.col(0) += 1.5 * data.values.col(7) + data.values.col(13) - 0.7 * data.values.col(20);
-  for (int j = 0; j < d; ++j) data.names.push_back("x" + std::to_string(j));
+  data.names = default_names(d);
   const FlowEstimator flow = trained_on(data, 20);
   const int target = 0;
   const auto frontier = flow.open(std::span(&target, 1), all_candidates(d), kSilent);

@@ -278,6 +278,7 @@ SavedBoundaries parse_boundaries(std::string_view json, const std::string& where
     check_data(root.at("format") == "fansite.boundaries/1", "[read] {} has format {}, expected fansite.boundaries/1",
                where, text(root.at("format")));
     SavedBoundaries result;
+    bool any_path = false;
     result.variables = root.at("variables").get<std::vector<std::string>>();
     const auto index = index_of_names(result.variables, where);
     for (const Json& boundary : root.at("boundaries")) {
@@ -295,9 +296,10 @@ SavedBoundaries parse_boundaries(std::string_view json, const std::string& where
         return variables;
       };
       result.members.push_back(names(boundary.at("members"), "boundary"));
-      if (boundary.contains("path")) result.paths.push_back(names(boundary.at("path"), "path"));
+      result.paths.push_back(boundary.contains("path") ? names(boundary.at("path"), "path") : std::vector<int>{});
+      any_path = any_path || boundary.contains("path");
     }
-    if (result.paths.size() != result.members.size()) result.paths.clear();
+    if (!any_path) result.paths.clear();
     return result;
   });
 }
