@@ -145,6 +145,8 @@ long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
 
 namespace {
 
+constexpr double kSure = 2;  // standard errors of a step's held-out gain
+
 // Entropies fall by less and less towards the best size and the last steps are often luck. What the rest of the best
 // set tells beyond its first k is I(T; rest | first k), with the standard error of the row by row differences.
 void find_shortest(const Search& search, std::vector<Path>& paths) {
@@ -172,24 +174,33 @@ void find_shortest(const Search& search, std::vector<Path>& paths) {
 std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress) {
   const std::size_t count = search.targets.size();
   std::vector<Path> paths(count);
+  std::vector<int> firm(count, 0);  // the size at the last step that was surely worth it
   const auto frontier = search.estimator.open(search.targets, search.candidates, progress);
   std::vector<int> active(count);
   std::iota(active.begin(), active.end(), 0);
   progress.begin("searching", static_cast<long>(count));
   while (!active.empty()) {
-    std::vector<EntropyQuery> queries;
+    std::vector<EntropyQuery> entropy_queries;
+    std::vector<InformationQuery> step_queries;  // what the newest variable tells beyond the others
     for (const int slot : active) {
-      queries.push_back({search.targets[static_cast<std::size_t>(slot)], frontier->members(slot)});
+      const auto at = static_cast<std::size_t>(slot);
+      const std::vector<int>& set = frontier->members(slot);
+      const auto newest = set.empty() ? set.end() : set.end() - 1;
+      entropy_queries.push_back({search.targets[at], set});
+      step_queries.push_back({search.targets[at], {newest, set.end()}, {set.begin(), newest}});
     }
     throw_if_interrupted(progress);
-    const std::vector<EntropyEstimate> entropies = search.estimator.conditional_entropy(queries);
+    const std::vector<EntropyEstimate> entropies = search.estimator.conditional_entropy(entropy_queries);
+    const std::vector<EntropyEstimate> gains = search.estimator.mutual_information(step_queries);
     std::size_t kept = 0;
     for (std::size_t a = 0; a < active.size(); ++a) {
-      Path& path = paths[static_cast<std::size_t>(active[a])];
+      const auto at = static_cast<std::size_t>(active[a]);
+      Path& path = paths[at];
       path.entropy.push_back(entropies[a].value);
       const int size = static_cast<int>(path.entropy.size()) - 1;
       if (path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)]) path.best = size;
-      const bool finished = size - path.best > search.patience || size >= search.largest;
+      if (size > 0 && gains[a].value > kSure * gains[a].standard_error) firm[at] = size;
+      const bool finished = size - firm[at] > search.patience || size >= search.largest;
       if (finished) progress.advance(1);
       if (!finished) active[kept++] = active[a];
     }

@@ -52,8 +52,8 @@ struct Path {
   int shortest = 0;             ///< the smallest size that is within one standard error of it, row by row
 };
 
-/// For estimators with held-out entropies: grows every target until its held-out entropy has not improved for more than
-/// `patience` steps.
+/// For estimators with held-out entropies: grows every target until more than `patience` steps in a row have not
+/// improved its held-out entropy by a standard error.
 std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress);
 
 }  // namespace fansite
