@@ -276,6 +276,19 @@ TEST(Paths, OfNothingAreEmptyOrTooLong) {
   }
 }
 
+// More variables also average out what networks got wrong, so entropies may drift down for ever.
+TEST(Paths, ADriftBelowTwoStandardErrorsAStepDoesNotGoOnForEver) {
+  Additive table(12);
+  table.rank({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0});
+  table.worth.row(0) << 0, 0.5, Eigen::RowVectorXd::Constant(10, 1.0 / 64);
+  for (const auto& [error, length] : {std::pair(1.0 / 129, 11u), std::pair(1.0 / 128, 5u), std::pair(1.0 / 64, 5u)}) {
+    table.error = error;
+    const Path path = grow(table, {}, {0}).paths[0];
+    EXPECT_EQ(path.variables.size(), length) << error;
+    EXPECT_EQ(path.best, static_cast<int>(length)) << error;
+  }
+}
+
 TEST(Paths, PatienceIsHowManyStepsMayGoByWithoutTheBest) {
   Additive table(9);
   table.rank({1, 2, 3, 4, 5, 6, 7, 8, 0});

@@ -58,6 +58,11 @@ EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& val
   }
 }
 
+std::span<const EnsembleDensity::Part> EnsembleDensity::parts(Jury jury) const {
+  const bool some = jury == Jury::sample && sampled_ < rows();
+  return parts().first(some ? std::min(kSampleMembers, parts_.size()) : parts_.size());
+}
+
 Eigen::MatrixXf EnsembleDensity::conditional(std::span<const EntropyQuery> queries, Jury jury) const {
   const auto columns = static_cast<Index>(queries.size());
   const Index rows_judged = rows(jury);
@@ -66,7 +71,7 @@ Eigen::MatrixXf EnsembleDensity::conditional(std::span<const EntropyQuery> queri
   Eigen::MatrixXf sum = Eigen::MatrixXf::Zero(rows_judged, columns);
   std::vector<int> judges(static_cast<std::size_t>(rows_judged), 0);
   std::vector<Subset> subsets(2 * queries.size());
-  for (const Part& part : parts_) {
+  for (const Part& part : parts(jury)) {
     for (std::size_t q = 0; q < queries.size(); ++q) {
       Subset& given = subsets[2 * q];
       given = part.places(queries[q].given);

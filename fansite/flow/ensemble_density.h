@@ -20,12 +20,13 @@ enum class Jury {
   unseen,  ///< each row by the members that have not seen it (by all if every one has): what was learnt by heart does
            ///< not count
   all,     ///< each row by all members: less noise, so they rank better, but every variable seems to tell a little
-  sample   ///< as all, for kSampleRows rows at most, evenly spread: a first look
+  sample   ///< a first look: as all for up to kSampleRows rows, else so many, evenly spread, by kSampleMembers members
 };
 
 class EnsembleDensity {
  public:
   static constexpr Index kSampleRows = 1000;  // the paper's K
+  static constexpr std::size_t kSampleMembers = 10;
 
   /// `values` has the ensemble's columns, in the same order.
   EnsembleDensity(const Ensemble& ensemble, const MatrixView& values);
@@ -45,6 +46,8 @@ class EnsembleDensity {
 
   Index rows() const { return values_.rows(); }
   Index rows(Jury jury) const { return jury == Jury::sample ? sampled_ : rows(); }
+  /// The members that judge.
+  std::span<const Part> parts(Jury jury) const;
   /// The table after the ensemble's transforms, in its own order of columns.
   const Table& values() const { return values_; }
   /// Whether each row is judged by members that have not seen it: always for another table, with folds for its own.

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
 
-// How many of a target's candidates get a second look, at all rows, when the first was at a sample of them: an eighth,
-// and eight at least.
-std::size_t second_look(std::size_t candidates) { return std::max<std::size_t>(8, candidates / 8); }
+// How many of a target's candidates get a second look, at all rows by all members, when the first was at a sample: a
+// sixteenth, and eight at least.
+std::size_t second_look(std::size_t candidates) { return std::max<std::size_t>(8, candidates / 16); }
 
 }  // namespace
 
