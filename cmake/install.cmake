@@ -16,6 +16,7 @@ install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
   PATTERN "search_growth.h" EXCLUDE
   PATTERN "search_pairs.h" EXCLUDE
   PATTERN "simulate_equations.h" EXCLUDE
+  PATTERN "single_threaded_blas.h" EXCLUDE
   PATTERN "text.h" EXCLUDE
   PATTERN "vectorise.h" EXCLUDE
   PATTERN "zip.h" EXCLUDE)

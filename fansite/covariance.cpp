@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/covariance.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,6 +8,7 @@
 
 #include "fansite/error.h"
 #include "fansite/parallel.h"
+#include "fansite/single_threaded_blas.h"
 
 namespace fansite {
 namespace {
@@ -17,19 +16,6 @@ namespace {
 // Tiles of 256 columns: 2 × 256 × 5000 rows × 8 bytes = 20 MB of input against 256² × 5000 multiply-adds,
 // compute-bound, and at d = 1000 still ten tiles to share among threads.
 constexpr Index kTile = 256;
-
-// We split the work ourselves, in tiles that do not depend on the number of threads; a BLAS that split it again would
-// compete for the cores and could change the order of its sums.
-class SingleThreadedBlas {
- public:
-  SingleThreadedBlas() : threads_(openblas_get_num_threads()) { openblas_set_num_threads(1); }
-  ~SingleThreadedBlas() { openblas_set_num_threads(threads_); }
-  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
-  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
-
- private:
-  int threads_;
-};
 
 bool is_constant(const MatrixView& values, Index column) {
   const double* x = values.col(column).data();

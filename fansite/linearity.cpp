@@ -16,8 +16,6 @@
 // most one descends from the other: if each one's residual follows the other, the equations are not linear.
 #include "fansite/linearity.h"
 
-#include <cblas.h>
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
@@ -28,6 +26,7 @@
 #include "fansite/error.h"
 #include "fansite/parallel.h"
 #include "fansite/random.h"
+#include "fansite/single_threaded_blas.h"
 #include "fansite/special.h"
 #include "fansite/transform.h"
 
@@ -42,18 +41,6 @@ constexpr Index kTileCells = Index{1} << 21, kLargestTile = 64;
 constexpr Index kFewestDegreesOfFreedom = 10;
 constexpr double kDetermined = 1e-10;  // residual variance of a target of variance 1
 constexpr double kPassedOver = std::numeric_limits<double>::quiet_NaN();
-
-// As in covariance: we split the work ourselves, the same way for any number of threads.
-class SingleThreadedBlas {
- public:
-  SingleThreadedBlas() : threads_(openblas_get_num_threads()) { openblas_set_num_threads(1); }
-  ~SingleThreadedBlas() { openblas_set_num_threads(threads_); }
-  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
-  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
-
- private:
-  int threads_;
-};
 
 /// Aᵀ B.
 Matrix inner_products(const MatrixView& a, const MatrixView& b) {
