@@ -54,9 +54,13 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
   if (result.linearity) {
     const LinearityTest& test = *result.linearity;
     const auto name_of = [&](int variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
-    line += test.linear_equations ? ", since nothing speaks against linear relations"
-                                  : fmt::format(", since {} and {} are not related linearly (p = {:.1g})",
-                                                name_of(test.pair.first), name_of(test.pair.second), test.pair_p_value);
+    const bool asked_for = result.params.estimator != EstimatorKind::automatic;
+    if (asked_for && test.linear_equations) line += " over a Gaussian base";
+    if (test.linear_equations) line += ", since nothing speaks against linear relations";
+    if (!asked_for && !test.linear_equations) {
+      line += fmt::format(", since {} and {} are not related linearly (p = {:.1g})", name_of(test.pair.first),
+                          name_of(test.pair.second), test.pair_p_value);
+    }
   }
   if (result.estimator == EstimatorKind::flow) {
     line += fmt::format("; {}, {:.2g} training steps, {:.2g} density evaluations, {} tested",
@@ -141,7 +145,7 @@ void add_mb(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--patience,--rho", search.patience,
-                   "misses in a row before growing stops; -1: 15, or 3 for calibrated flows")
+                   "misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick")
       ->capture_default_str();
   command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")
       ->capture_default_str();

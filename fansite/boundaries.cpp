@@ -26,6 +26,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 constexpr int kMostForFlow = 300;
 constexpr Index kFewestForFlow = 100;
 
+// Half the steps of a search are the misses at its end; a quick one has two of them instead of seven.
+constexpr int kQuickPatience = 1;
+
 // Per variable the column it repeats, or −1.
 std::vector<int> find_copies(const std::vector<Finding>& findings, int variables) {
   std::vector<int> copy_of(static_cast<std::size_t>(variables), -1);
@@ -111,18 +114,21 @@ void validate(const BoundariesParams& params) {
 }
 
 // Whether the Gaussian boundaries leave nothing over that a flow could see.
-EstimatorKind choose(const Dataset& data, const GaussianEstimator& estimator, const Plan& plan,
-                     BoundariesResult& result, Progress& progress) {
+LinearityTest test_gaussian(const Dataset& data, const GaussianEstimator& estimator, const Plan& plan,
+                            const BoundariesResult& result, Progress& progress) {
   // Of all variables, whatever the targets: without the boundary of a variable its noise shows in others.
   SearchParams search = result.params.search;
   search.evidence = false;
-  const Boundaries gaussian =
-      result.params.targets.empty() ? result.found : find_boundaries(estimator, search, {}, plan.excluded, progress);
+  const bool found = result.params.targets.empty() && !result.found.boundaries.empty();
+  const Boundaries gaussian = found ? result.found : find_boundaries(estimator, search, {}, plan.excluded, progress);
   std::vector<std::vector<int>> boundaries(static_cast<std::size_t>(data.variables()));
   for (const Boundary& boundary : gaussian.boundaries) {
     boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
   }
-  result.linearity = test_linearity(data, boundaries, {}, progress);
+  return test_linearity(data, boundaries, {}, progress);
+}
+
+EstimatorKind choose(const Dataset& data, BoundariesResult& result) {
   if (result.linearity->linear_equations) return EstimatorKind::gaussian;
   if (data.variables() <= kMostForFlow && data.rows() >= kFewestForFlow) return EstimatorKind::flow;
   result.warnings.push_back(fmt::format(
@@ -139,7 +145,8 @@ EstimatorKind choose(const Dataset& data, const GaussianEstimator& estimator, co
 Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesResult& result, Progress& progress) {
   auto start = Clock::now();
   const BoundariesParams& params = result.params;
-  const flow::EnsembleParams settings = search_ensemble(params, data.variables());
+  const bool linear = result.linearity && result.linearity->linear_equations;
+  const flow::EnsembleParams settings = search_ensemble(params, data.variables(), linear);
   check(params.search.stop == StopRule::paper || settings.folds > 1 || !params.files.model.empty(),
         "[mb] with one fold every network sees every row; the calibrated rule needs networks that left rows out: train "
         "with two folds or more, or use --stop paper");
@@ -159,7 +166,10 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
         "with two folds or more, or use --stop paper");
   result.train_seconds = seconds_since(start);
   start = Clock::now();
-  Boundaries found = find_boundaries(estimator, params.search, plan.searched, plan.excluded, progress);
+  SearchParams search = params.search;
+  const bool hurried = params.effort == Effort::quick && search.stop == StopRule::calibrated;
+  if (search.patience < 0 && hurried) search.patience = kQuickPatience;
+  Boundaries found = find_boundaries(estimator, search, plan.searched, plan.excluded, progress);
   result.search_seconds = seconds_since(start);
   result.evaluations = estimator.evaluations();
   return found;
@@ -167,21 +177,35 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
 
 }  // namespace
 
-flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables) {
+flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables, bool linear) {
   // Long training and the paper's own model, without a Gaussian base, rank best, and networks that have seen nine
   // tenths of the rows test better than ones that have seen four fifths (docs/method.md, "What the networks are
-  // worth").
+  // worth"). From 100 variables on a step has 256 rows instead of 64 and costs ten times as much, but no fewer steps
+  // will do: what networks have not learnt about a target, other variables seem to tell. So there are fewer networks.
   flow::EnsembleParams flow;
   flow.seed = params.seed;
-  const bool quick = params.effort == Effort::quick;
-  flow.folds = quick ? 5 : 10;
-  flow.repeats = quick ? 1 : params.effort == Effort::normal ? 4 : 8;
-  flow.train.steps = quick ? 8000 : params.effort == Effort::normal ? 15000 : 20000;
-  if (variables >= 100) flow.train.steps /= 2;  // their batches have 256 rows instead of 64
+  const bool wide = variables >= 100;
+  switch (params.effort) {
+    case Effort::quick:
+      flow.folds = 5;
+      flow.repeats = 1;
+      flow.train.steps = wide ? 12000 : 8000;
+      break;
+    case Effort::normal:
+      flow.folds = 10;
+      flow.repeats = wide ? 2 : 4;
+      flow.train.steps = 15000;
+      break;
+    case Effort::thorough:
+      flow.folds = 10;
+      flow.repeats = wide ? 4 : 8;
+      flow.train.steps = 20000;
+      break;
+  }
   if (params.folds > 0) flow.folds = params.folds;
   if (params.repeats > 0) flow.repeats = params.repeats;
   if (params.steps > 0) flow.train.steps = params.steps;
-  flow.train.base = flow::BaseKind::none;
+  flow.train.base = linear ? flow::BaseKind::gaussian : flow::BaseKind::none;
   flow.train.held_out = 0;
   return flow;
 }
@@ -213,8 +237,10 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
     result.found = find_boundaries(gaussian, params.search, plan.searched, plan.excluded, progress);
     result.search_seconds = seconds_since(std::exchange(start, Clock::now()));
   }
-  if (choosing) {
-    result.estimator = choose(data, gaussian, plan, result, progress);
+  if (params.files.model.empty() && params.estimator != EstimatorKind::gaussian) {
+    start = Clock::now();
+    result.linearity = test_gaussian(data, gaussian, plan, result, progress);
+    if (choosing) result.estimator = choose(data, result);
     result.prepare_seconds += seconds_since(start);
   }
   if (result.estimator == EstimatorKind::flow) {

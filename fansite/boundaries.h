@@ -41,7 +41,7 @@ struct BoundariesResult {
   Index rows = 0;
   BoundariesParams params;
   EstimatorKind estimator = EstimatorKind::gaussian;  ///< the one used
-  std::optional<LinearityTest> linearity;             ///< what `automatic` decided on
+  std::optional<LinearityTest> linearity;             ///< what the estimator, or the networks' base, was chosen by
   Boundaries found;
   std::vector<int> copy_of;           ///< per variable: the column it repeats, or −1; a copy shares its boundary
   std::vector<std::string> warnings;  ///< one sentence each
@@ -58,8 +58,9 @@ struct BoundariesResult {
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress);
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params = {});
 
-/// The networks that `effort` and the other settings mean, for a table of this width.
-flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables);
+/// The networks that `effort` and the other settings mean, for a table of this width; over a Gaussian base if its
+/// relations are linear.
+flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables, bool linear);
 
 std::string_view name(Effort value);
 Effort parse_effort(std::string_view name);

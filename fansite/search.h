@@ -34,7 +34,7 @@ struct SearchParams {
   double eps_grow = 0.005;    ///< paper: a gain up to this, in nats, is a miss; 0.001 for dense graphs
   double eps_shrink = 0.002;  ///< paper: a member whose removal costs up to this goes; 0.001 for dense graphs
   int patience = -1;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000;
-                              ///< −1: 15, or 3 where sizes are decided on held-out rows
+                              ///< −1: 15, or 6 where sizes are decided on held-out rows
   int max_size = 0;           ///< growing stops at this many members; 0: as many as the rows allow
   Symmetry rule = Symmetry::or_;
   bool evidence =

@@ -76,7 +76,7 @@ long shrink(const Search& search, Frontier& frontier, int slot, const Progress& 
 // ρ of the paper. Held-out entropies rise again once a set is full, and each further step costs a batch of densities,
 // so there fewer misses are enough: a pair of variables that tell something only together is one miss, not many.
 int default_patience(const SearchEstimator& estimator, const SearchParams& params) {
-  return estimator.held_out() && params.stop == StopRule::calibrated ? 3 : 15;
+  return estimator.held_out() && params.stop == StopRule::calibrated ? 6 : 15;
 }
 
 }  // namespace

@@ -254,7 +254,8 @@ TEST(FlowBoundaries, SeeWhatNoLineShows) {
   EXPECT_EQ(members(result, 0), Names{"x2"});
   EXPECT_EQ(members(result, 1), Names{"x1"});
   EXPECT_EQ(members(result, 2), Names{});
-  EXPECT_FALSE(result.linearity.has_value());
+  EXPECT_FALSE(result.linearity->linear_equations);
+  EXPECT_EQ(result.flow.train.base, flow::BaseKind::none);
   const Member& member = result.found.boundaries[1].members.at(0);
   EXPECT_GT(member.gain, 0.4);
   EXPECT_LT(member.p_value, 1e-6);
@@ -423,6 +424,13 @@ TEST_F(SavedModels, OfAnotherTableAreRefused) {
   EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(parabola(200, 4, 2), params); }), HasSubstr("'x4'"));
 }
 
+TEST(FlowBoundaries, StartFromAGaussianWhereRelationsAreLinear) {
+  const BoundariesResult result = markov_boundaries(chain(), small(EstimatorKind::flow, 50));
+  EXPECT_TRUE(result.linearity->linear_equations);
+  EXPECT_EQ(result.flow.train.base, flow::BaseKind::gaussian);
+  EXPECT_EQ(result.found.moral_edges, markov_boundaries(chain(), gaussian()).found.moral_edges);
+}
+
 TEST(FlowBoundaries, StopWhenAsked) {
   Impatient progress;
   EXPECT_THROW(markov_boundaries(parabola(200, 3, 2), small(EstimatorKind::flow), progress), Interrupted);
@@ -434,7 +442,7 @@ TEST(Effort, OrdersTheWork) {
   const auto work = [](Effort effort, int variables) {
     BoundariesParams params;
     params.effort = effort;
-    const flow::EnsembleParams flow = search_ensemble(params, variables);
+    const flow::EnsembleParams flow = search_ensemble(params, variables, false);
     EXPECT_GE(flow.folds, 2);  // the calibrated rule needs them
     return static_cast<double>(flow.members()) * static_cast<double>(flow.train.steps);
   };
@@ -449,13 +457,13 @@ TEST(Effort, GivesWayToWhatIsAskedFor) {
   BoundariesParams params = small(EstimatorKind::flow, 77);
   params.effort = Effort::thorough;
   params.seed = 9;
-  const flow::EnsembleParams flow = search_ensemble(params, 20);
+  const flow::EnsembleParams flow = search_ensemble(params, 20, false);
   EXPECT_EQ(flow.repeats, 1);
   EXPECT_EQ(flow.folds, 2);
   EXPECT_EQ(flow.train.steps, 77);
   EXPECT_EQ(flow.seed, 9u);
   params.folds = 0;
-  EXPECT_EQ(search_ensemble(params, 20).folds, search_ensemble({}, 20).folds);
+  EXPECT_EQ(search_ensemble(params, 20, false).folds, search_ensemble({}, 20, false).folds);
 }
 
 TEST(Effort, NegativeNumbersAreNoDefaults) {

@@ -3,6 +3,7 @@
 // Densities: the fast ones against the reference on every instruction set, and what must hold for a density.
 #include "fansite/flow/density.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -304,7 +305,53 @@ TEST_P(FlowDensityOn, NaNStaysWhereItIsRead) {
   }
 }
 
+// ---- Values to try --------------------------------------------------------------------------------------------------
+
+TEST_P(FlowDensityOn, ValuesToTryAreAsIfTheTableHeldThem) {
+  EXPECT_TRUE(rc::check("trials equal a table of their values", [] {
+    Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
+    const int d = *rc::gen::inRange(2, 9);
+    const Shape shape = shape_of(d, d - 1);
+    const Parameters parameters = bumpy_parameters(shape, random);
+    const bool based = *rc::gen::arbitrary<bool>();
+    const Table table = random_table(random, *rc::gen::inRange(1, 200), d);
+    const Density density(pack(parameters), based ? GaussianBase(Vector::Constant(d, 0.1),
+                                                                 Matrix::Identity(d, d) + 0.3 * Matrix::Ones(d, d))
+                                                  : GaussianBase());
+    Subset subset;
+    for (int j = 0; j < d; ++j) {
+      if (random.uniform() < 0.7) subset.push_back(j);
+    }
+    std::vector<Trial> trials;
+    for (const int j : subset) {
+      if (trials.size() < 2 && random.uniform() < 0.5) trials.push_back({j, random_table(random, table.rows(), 3)});
+    }
+    if (trials.size() == 2 && random.uniform() < 0.5) std::swap(trials[0], trials[1]);
+    const Eigen::MatrixXf all = density.log_density(table, subset, trials);
+    RC_ASSERT(all.cols() == (trials.empty() ? 1 : trials.size() == 1 ? 3 : 9));
+    for (Index v = 0; v < all.cols(); ++v) {
+      Table replaced = table;
+      for (std::size_t k = 0; k < trials.size(); ++k) {
+        const Index value = k + 1 == trials.size() ? v % 3 : v / 3;
+        replaced.col(trials[k].variable) = trials[k].values.col(value);
+      }
+      RC_ASSERT(same_bits(all.col(v), density.log_density(replaced, {&subset, 1})));
+    }
+  }));
+}
+
 // ---- Errors ---------------------------------------------------------------------------------------------------------
+
+TEST(FlowDensity, SaysWhatIsWrongWithValuesToTry) {
+  Random random(Key{5});
+  const Density density(pack(random_parameters(shape_of(3, 2), random)));
+  const Table table = random_table(random, 4, 3);
+  const auto message = [&](const Trial& trial) {
+    return message_of<UsageError>([&] { density.log_density(table, Subset{0, 1}, {&trial, 1}); });
+  };
+  EXPECT_THAT(message({2, table}), testing::HasSubstr("variable 2 is to be tried but not in the subset"));
+  EXPECT_THAT(message({1, table.topRows(3)}), testing::HasSubstr("3 rows of values to try for a table of 4"));
+}
 
 TEST(FlowDensity, SaysWhatIsWrong) {
   Random random(Key{8});

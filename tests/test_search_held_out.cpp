@@ -272,7 +272,7 @@ TEST(Paths, OfNothingAreEmptyOrTooLong) {
   for (const Path& path : grow(noise).paths) {
     EXPECT_EQ(path.best, 0);
     EXPECT_EQ(path.shortest, 0);
-    EXPECT_EQ(path.variables.size(), 4u);  // a patience of 3, and one more
+    EXPECT_EQ(path.variables.size(), 7u);  // a patience of 6, and one more
   }
 }
 
@@ -281,7 +281,7 @@ TEST(Paths, ADriftBelowTwoStandardErrorsAStepDoesNotGoOnForEver) {
   Additive table(12);
   table.rank({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0});
   table.worth.row(0) << 0, 0.5, Eigen::RowVectorXd::Constant(10, 1.0 / 64);
-  for (const auto& [error, length] : {std::pair(1.0 / 129, 11u), std::pair(1.0 / 128, 5u), std::pair(1.0 / 64, 5u)}) {
+  for (const auto& [error, length] : {std::pair(1.0 / 129, 11u), std::pair(1.0 / 128, 8u), std::pair(1.0 / 64, 8u)}) {
     table.error = error;
     const Path path = grow(table, {}, {0}).paths[0];
     EXPECT_EQ(path.variables.size(), length) << error;
@@ -305,8 +305,8 @@ TEST(Paths, PatienceIsHowManyStepsMayGoByWithoutTheBest) {
   EXPECT_EQ(grown(2).best, 4);
   EXPECT_EQ(grown(2).variables.size(), 7u);
   EXPECT_EQ(grown(3).variables.size(), 8u);
-  EXPECT_EQ(grown(-1).variables.size(), 8u);  // 3 is the default here …
-  EXPECT_EQ(Search(table, {}, {0}, {}).patience, 3);
+  EXPECT_EQ(grown(-1).variables.size(), 8u);  // 6 is the default here …
+  EXPECT_EQ(Search(table, {}, {0}, {}).patience, 6);
   params.patience = -1;
   params.stop = StopRule::paper;
   EXPECT_EQ(Search(table, params, {0}, {}).patience, 15);  // … and 15 where no held-out rows decide

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <vector>
@@ -192,6 +193,13 @@ class Density::Folded::Walk {
   /// Σ ln σ of the base over the members of the subset last asked for.
   double log_scale(std::size_t members) const { return log_scale_[members]; }
 
+  /// From now on a variable's values are these, one for each row of the block.
+  void replace(int variable, const float* values) {
+    replaced_[variable] = values;
+    const auto place = std::find(variable_.begin(), variable_.begin() + static_cast<Index>(members_), variable);
+    members_ = at(place - variable_.begin());
+  }
+
   /// The sum of a subset's terms, for each row.
   const float* sum(std::span<const int> variables, std::span<const int> ranks) {
     for (std::size_t p = 0; p < variables.size(); ++p) {
@@ -211,7 +219,9 @@ class Density::Folded::Walk {
  private:
   void compute_term(std::size_t p, int variable) {
     const Index place = static_cast<Index>(p);
-    kernel::density_load(column_ + variable * stride_, count_, rows_, values_ + place * kRows);
+    const auto other = replaced_.find(variable);
+    const float* values = other == replaced_.end() ? column_ + variable * stride_ : other->second;
+    kernel::density_load(values, count_, rows_, values_ + place * kRows);
     for (std::size_t q = 0; q < p; ++q) weights_[q] = folded_.block(variable, rank_[q]);
     variable_[p] = variable;
     if (!folded_.base.empty()) compute_innovation(p);
@@ -275,6 +285,7 @@ class Density::Folded::Walk {
   const float* column_;  // of variable 0, from the first row of the block
   Index stride_;         // from one variable's to the next
   Index count_, rows_;   // of the block, and rounded up to steps
+  std::map<int, const float*> replaced_;
 
   hwy::AlignedFreeUniquePtr<float[]> memory_;
   float* values_ = nullptr;       // [member][kRows]
@@ -320,6 +331,50 @@ void Density::log_density(const Table& rows, std::span<const Subset> subsets, Ei
 Eigen::MatrixXf Density::log_density(const Table& rows, std::span<const Subset> subsets) const {
   Eigen::MatrixXf out(rows.rows(), static_cast<Index>(subsets.size()));
   log_density(rows, subsets, out);
+  return out;
+}
+
+Eigen::MatrixXf Density::log_density(const Table& rows, const Subset& subset, std::span<const Trial> trials) const {
+  check(rows.cols() == shape().variables, "[log_density] rows of {} values; this network has {} variables", rows.cols(),
+        shape().variables);
+  Index combinations = 1;
+  std::vector<Index> stride(trials.size());  // between the results of a trial's next values
+  for (std::size_t k = trials.size(); k-- > 0;) {
+    check(trials[k].values.rows() == rows.rows(), "[log_density] {} rows of values to try for a table of {}",
+          trials[k].values.rows(), rows.rows());
+    check(std::find(subset.begin(), subset.end(), trials[k].variable) != subset.end(),
+          "[log_density] variable {} is to be tried but not in the subset", trials[k].variable);
+    stride[k] = combinations;
+    combinations *= trials[k].values.cols();
+  }
+  // The last in the network's order changes most often.
+  std::vector<std::size_t> nesting(trials.size());
+  std::iota(nesting.begin(), nesting.end(), std::size_t{0});
+  std::sort(nesting.begin(), nesting.end(),
+            [&](std::size_t k, std::size_t l) { return trials[k].variable < trials[l].variable; });
+
+  const Queries queries = prepare(shape(), {&subset, 1});
+  const double term_constant = kernel::density_term_constant();
+  Eigen::MatrixXf out(rows.rows(), combinations);
+  parallel_for((rows.rows() + kRows - 1) / kRows, [&](std::ptrdiff_t block) {
+    const FlushDenormals flush;
+    const Index first_row = block * kRows;
+    Folded::Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
+    const auto go_through = [&](const auto& self, std::size_t level, Index column) -> void {
+      if (level == nesting.size()) {
+        const float* sum = walk.sum(queries.variables(0), queries.ranks(0));
+        const double shift = static_cast<double>(subset.size()) * term_constant - walk.log_scale(subset.size());
+        kernel::density_store(sum, static_cast<float>(shift), walk.count(), &out(first_row, column));
+        return;
+      }
+      const Trial& trial = trials[nesting[level]];
+      for (Index v = 0; v < trial.values.cols(); ++v) {
+        walk.replace(trial.variable, &trial.values(first_row, v));
+        self(self, level + 1, column + v * stride[nesting[level]]);
+      }
+    };
+    go_through(go_through, 0, 0);
+  });
   return out;
 }
 

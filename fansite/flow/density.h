@@ -16,6 +16,12 @@ namespace fansite::flow {
 /// N×d values in single precision, column-major: one variable is contiguous.
 using Table = Eigen::MatrixXf;
 
+/// Values of one variable to be tried in place of the table's: values(i, v) in row i.
+struct Trial {
+  int variable = 0;
+  Eigen::MatrixXf values;
+};
+
 /// A trained network in the form densities are computed from: V folded into W2, so that a (rank, variable) pair costs
 /// 3k instead of L multiply-adds a hidden node.
 class Density {
@@ -34,6 +40,10 @@ class Density {
   /// bit for bit. Any outlier has a finite density, and NaN gives NaN.
   void log_density(const Table& rows, std::span<const Subset> subsets, Eigen::Ref<Eigen::MatrixXf> out) const;
   Eigen::MatrixXf log_density(const Table& rows, std::span<const Subset> subsets) const;
+  /// out(i, v) = log p(x_S) of row i with the v-th combination of the trials' values, the last trial's running fastest;
+  /// the same bits as of a table that holds them. What lies before a variable in the network's order is not computed
+  /// again for each of its values, so m² combinations of two cost a third of m² rows or so.
+  Eigen::MatrixXf log_density(const Table& rows, const Subset& subset, std::span<const Trial> trials) const;
 
  private:
   struct Folded;

@@ -9,7 +9,6 @@
 namespace fansite::flow {
 namespace {
 
-constexpr Index kBlock = 128;  // rows at a time: their 81 variants of 10 columns are 4 MB
 constexpr Index kPoints = 17;  // of the grids that find where a conditional density lies
 
 using Part = EnsembleDensity::Part;
@@ -20,49 +19,28 @@ std::vector<int> with(std::span<const int> set, std::initializer_list<int> more)
   return result;
 }
 
-// A table of `variants` copies of some rows of a part, one after the other, of which only the columns of `given` are
-// filled in.
-Table repeated(const Part& part, Index first, Index count, Index variants, std::span<const int> given) {
-  Table table(count * variants, part.unseen_table.cols());
-  for (const int column : given) {
-    const Index place = part.place[static_cast<std::size_t>(column)];
-    for (Index v = 0; v < variants; ++v) {
-      table.col(place).segment(v * count, count) = part.unseen_table.col(place).segment(first, count);
-    }
-  }
-  return table;
-}
-
 // p(points(i, g) | given) of the mixture, in units of the largest of each row: a row's densities may all be too large
 // or too small for a float.
 Eigen::MatrixXf density_at(const EnsembleDensity& density, int variable, std::span<const int> given,
                            const Eigen::MatrixXf& points) {
-  const Index variants = points.cols();
-  Eigen::MatrixXf result = Eigen::MatrixXf::Constant(points.rows(), variants, -std::numeric_limits<float>::infinity());
+  Eigen::MatrixXf result =
+      Eigen::MatrixXf::Constant(points.rows(), points.cols(), -std::numeric_limits<float>::infinity());
   for (const Part& part : density.parts()) {
     const auto rows = static_cast<Index>(part.unseen.size());
     const std::vector<Subset> before = {part.places(given)};
-    const std::vector<Subset> both = {part.places(with(given, {variable}))};
+    const Subset both = part.places(with(given, {variable}));
+    const Trial trial = {part.place[static_cast<std::size_t>(variable)], points(part.unseen, Eigen::all)};
     const Eigen::MatrixXf log_before = part.density.log_density(part.unseen_table, before);
-    for (Index first = 0; first < rows; first += kBlock) {
-      const Index count = std::min(kBlock, rows - first);
-      const auto row_of = [&](Index i) { return part.unseen[static_cast<std::size_t>(first + i)]; };
-      Table table = repeated(part, first, count, variants, given);
-      auto column = table.col(part.place[static_cast<std::size_t>(variable)]);
-      for (Index g = 0; g < variants; ++g) {
-        for (Index i = 0; i < count; ++i) column(g * count + i) = points(row_of(i), g);
-      }
-      const Eigen::MatrixXf log_both = part.density.log_density(table, both);
-      for (Index g = 0; g < variants; ++g) {
-        for (Index i = 0; i < count; ++i) {
-          float& sum = result(row_of(i), g);  // ln Σ_k p_k so far
-          const float l = log_both(g * count + i, 0) - log_before(first + i, 0);
-          const float top = std::max(sum, l);
-          sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
-        }
+    const Eigen::MatrixXf log_both = part.density.log_density(part.unseen_table, both, {&trial, 1});
+    for (Index g = 0; g < points.cols(); ++g) {
+      for (Index i = 0; i < rows; ++i) {
+        float& sum = result(part.unseen[static_cast<std::size_t>(i)], g);  // ln Σ_k p_k so far
+        const float l = log_both(i, g) - log_before(i, 0);
+        const float top = std::max(sum, l);
+        sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
       }
     }
-    density.count(rows * (variants + 1));
+    density.count(rows * (points.cols() + 1));
   }
   for (Index i = 0; i < result.rows(); ++i) result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp();
   return result;
@@ -171,40 +149,33 @@ Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variab
 }
 
 DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given) {
-  const Eigen::MatrixXf target_nodes = conditional_quantiles(density, target, given, kNodes);
-  const Eigen::MatrixXf other_nodes = conditional_quantiles(density, other, given, kNodes);
+  // Every node, then the rows' own values.
+  const auto values_to_try = [&](int variable) {
+    Eigen::MatrixXf values(density.rows(), kSide);
+    values.leftCols(kNodes) = conditional_quantiles(density, variable, given, kNodes);
+    values.col(kNodes) = density.values().col(variable);
+    return values;
+  };
+  const Eigen::MatrixXf target_values = values_to_try(target), other_values = values_to_try(other);
   DependenceScores scores;
   scores.members = Eigen::ArrayXd::Zero(static_cast<Index>(density.parts().size()));
   Mixture mixture(density.rows());
   for (std::size_t k = 0; k < density.parts().size(); ++k) {
     const Part& part = density.parts()[k];
     const auto rows = static_cast<Index>(part.unseen.size());
-    const std::vector<Subset> both = {part.places(with(given, {target, other}))};
-    const std::vector<Subset> other_only = {part.places(with(given, {other}))};
-    for (Index first = 0; first < rows; first += kBlock) {
-      const Index count = std::min(kBlock, rows - first);
-      const auto row_of = [&](Index i) { return part.unseen[static_cast<std::size_t>(first + i)]; };
-      Table table = repeated(part, first, count, kVariants, given);
-      auto target_column = table.col(part.place[static_cast<std::size_t>(target)]);
-      auto other_column = table.col(part.place[static_cast<std::size_t>(other)]);
-      for (Index v = 0; v < kVariants; ++v) {
-        const Index t = v / kSide, z = v % kSide;
-        for (Index i = 0; i < count; ++i) {
-          const int row = row_of(i);
-          target_column(v * count + i) = t == kNodes ? density.values()(row, target) : target_nodes(row, t);
-          other_column(v * count + i) = z == kNodes ? density.values()(row, other) : other_nodes(row, z);
-        }
-      }
-      Eigen::MatrixXf f = part.density.log_density(table, both);
-      // The first kSide variants go through all values of the other variable.
-      const Eigen::MatrixXf without = part.density.log_density(table.topRows(kSide * count), other_only);
-      for (Index t = 0; t < kSide; ++t) f.col(0).segment(t * kSide * count, kSide * count) -= without.col(0);
-      for (Index i = 0; i < count; ++i) {
-        Variants values;
-        for (Index v = 0; v < kVariants; ++v) values[static_cast<std::size_t>(v)] = f(v * count + i, 0);
-        mixture.add(row_of(i), values);
-        scores.members[static_cast<Index>(k)] += centred(values);
-      }
+    const auto trial_of = [&](int variable, const Eigen::MatrixXf& values) {
+      return Trial{part.place[static_cast<std::size_t>(variable)], values(part.unseen, Eigen::all)};
+    };
+    const std::array<Trial, 2> trials = {trial_of(target, target_values), trial_of(other, other_values)};
+    const Eigen::MatrixXf both =
+        part.density.log_density(part.unseen_table, part.places(with(given, {target, other})), trials);
+    const Eigen::MatrixXf without =
+        part.density.log_density(part.unseen_table, part.places(with(given, {other})), {&trials[1], 1});
+    for (Index i = 0; i < rows; ++i) {
+      Variants f;
+      for (Index v = 0; v < kVariants; ++v) f[static_cast<std::size_t>(v)] = both(i, v) - without(i, v % kSide);
+      mixture.add(part.unseen[static_cast<std::size_t>(i)], f);
+      scores.members[static_cast<Index>(k)] += centred(f);
     }
     density.count(rows * (kVariants + kSide));
   }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "fansite/error.h"
 
@@ -11,10 +13,6 @@ namespace fansite::flow {
 namespace {
 
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
-
-// How many of a target's candidates get a second look, at all rows by all members, when the first was at a sample: a
-// sixteenth, and eight at least.
-std::size_t second_look(std::size_t candidates) { return std::max<std::size_t>(8, candidates / 16); }
 
 }  // namespace
 
@@ -26,7 +24,8 @@ FlowFrontier::FlowFrontier(const FlowEstimator& estimator, std::span<const int> 
       candidates_(candidates.begin(), candidates.end()),
       sets_(targets.size()) {}
 
-void FlowFrontier::add_queries(int slot, std::vector<EntropyQuery>& queries) const {
+std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
+  std::vector<EntropyQuery> queries;
   const int target = targets_[static_cast<std::size_t>(slot)];
   for (int z = 0; z < estimator_.variables(); ++z) {
     const auto& set = members(slot);
@@ -35,6 +34,7 @@ void FlowFrontier::add_queries(int slot, std::vector<EntropyQuery>& queries) con
     EntropyQuery& query = queries.emplace_back(EntropyQuery{target, set});
     query.given.push_back(z);
   }
+  return queries;
 }
 
 std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, Jury jury) const {
@@ -48,21 +48,44 @@ std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> querie
   return result;
 }
 
+void FlowFrontier::keep_best(std::vector<std::vector<EntropyQuery>>& queries, Jury jury, std::size_t share,
+                             std::size_t least) const {
+  std::vector<EntropyQuery> all;
+  for (const auto& of_slot : queries) all.insert(all.end(), of_slot.begin(), of_slot.end());
+  const std::vector<double> entropy = entropies(all, jury);
+  std::size_t first = 0;
+  for (auto& of_slot : queries) {
+    std::vector<std::size_t> order(of_slot.size());
+    std::iota(order.begin(), order.end(), first);
+    const std::size_t kept = std::min(order.size(), std::max(order.size() / share, least));
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+        [&](std::size_t a, std::size_t b) { return entropy[a] != entropy[b] ? entropy[a] < entropy[b] : a < b; });
+    first += of_slot.size();
+    of_slot.clear();
+    for (std::size_t k = 0; k < kept; ++k) of_slot.push_back(std::move(all[order[k]]));
+  }
+}
+
 std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>& before,
                                                  const std::vector<EntropyQuery>& after, Jury jury) const {
   std::vector<Candidate> result;
   for (std::size_t first = 0; first < before.size(); first += kQueriesAtOnce / 2) {
     throw_if_interrupted(progress_);
     const std::size_t last = std::min(first + kQueriesAtOnce / 2, before.size());
-    std::vector<EntropyQuery> queries(before.begin() + static_cast<std::ptrdiff_t>(first),
-                                      before.begin() + static_cast<std::ptrdiff_t>(last));
-    queries.insert(queries.end(), after.begin() + static_cast<std::ptrdiff_t>(first),
-                   after.begin() + static_cast<std::ptrdiff_t>(last));
+    std::vector<EntropyQuery> queries;  // each once: candidates of one slot share what they are compared with
+    std::map<std::pair<int, std::vector<int>>, Index> place;
+    const auto place_of = [&](const EntropyQuery& query) {
+      const auto [found, added] = place.try_emplace({query.target, query.given}, static_cast<Index>(queries.size()));
+      if (added) queries.push_back(query);
+      return found->second;
+    };
+    std::vector<std::pair<Index, Index>> places;
+    for (std::size_t q = first; q < last; ++q) places.emplace_back(place_of(before[q]), place_of(after[q]));
     const Eigen::MatrixXf log_density = estimator_.log_conditional(queries, jury);
-    const auto count = static_cast<Index>(last - first);
-    for (Index q = 0; q < count; ++q) {
+    for (const auto& [from, to] : places) {
       const Eigen::ArrayXd gain =
-          log_density.col(count + q).cast<double>().array() - log_density.col(q).cast<double>().array();
+          log_density.col(to).cast<double>().array() - log_density.col(from).cast<double>().array();
       const auto n = static_cast<double>(gain.size());
       Candidate& candidate = result.emplace_back();
       candidate.gain = gain.mean();
@@ -73,36 +96,25 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
 }
 
 void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> best) {
-  std::vector<EntropyQuery> queries;
-  std::vector<std::size_t> start = {0};  // of each slot's queries
-  for (const int slot : slots) {
-    add_queries(slot, queries);
-    start.push_back(queries.size());
+  std::vector<std::vector<EntropyQuery>> queries;
+  for (const int slot : slots) queries.push_back(candidates_of(slot));
+  if (estimator_.rows() > EnsembleDensity::kSampleRows) {
+    keep_best(queries, Jury::sample, 16, 8);
   }
-  const std::vector<double> first_look = entropies(queries, Jury::sample);
-  std::vector<EntropyQuery> shortlist;
-  std::vector<std::size_t> short_start = {0};
-  const bool again = estimator_.rows() > EnsembleDensity::kSampleRows;
+  std::vector<EntropyQuery> before, after;
   for (std::size_t s = 0; s < slots.size(); ++s) {
-    std::vector<std::size_t> order(start[s + 1] - start[s]);
-    std::iota(order.begin(), order.end(), start[s]);
-    const std::size_t kept = std::min(order.size(), again ? second_look(order.size()) : 1);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                      [&](std::size_t a, std::size_t b) {
-                        return first_look[a] != first_look[b] ? first_look[a] < first_look[b] : a < b;
-                      });
-    for (std::size_t k = 0; k < kept; ++k) shortlist.push_back(queries[order[k]]);
-    short_start.push_back(shortlist.size());
+    before.insert(before.end(), queries[s].size(), {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])});
+    after.insert(after.end(), queries[s].begin(), queries[s].end());
   }
-  std::vector<EntropyQuery> before = shortlist;
-  for (EntropyQuery& query : before) query.given.pop_back();
-  const std::vector<Candidate> second = differences(before, shortlist, Jury::all);
+  const std::vector<Candidate> gains = differences(before, after, Jury::all);
+  std::size_t q = 0;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     best[s] = Candidate{};
-    for (std::size_t q = short_start[s]; q < short_start[s + 1]; ++q) {
-      if (best[s].variable >= 0 && second[q].gain <= best[s].gain) continue;
-      best[s] = second[q];
-      best[s].variable = shortlist[q].given.back();
+    for (const EntropyQuery& query : queries[s]) {
+      const Candidate& candidate = gains[q++];
+      if (best[s].variable >= 0 && candidate.gain <= best[s].gain) continue;
+      best[s] = candidate;
+      best[s].variable = query.given.back();
     }
   }
 }

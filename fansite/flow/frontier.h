@@ -24,7 +24,10 @@ class FlowFrontier final : public Frontier {
 
  private:
   /// A query for each candidate of a slot.
-  void add_queries(int slot, std::vector<EntropyQuery>& queries) const;
+  std::vector<EntropyQuery> candidates_of(int slot) const;
+  /// Of each slot's queries those with the least entropies in the eyes of a jury: one in `share`, `least` at least.
+  void keep_best(std::vector<std::vector<EntropyQuery>>& queries, Jury jury, std::size_t share,
+                 std::size_t least) const;
   /// What each `after` gains over its `before`, over the rows of the jury.
   std::vector<Candidate> differences(const std::vector<EntropyQuery>& before, const std::vector<EntropyQuery>& after,
                                      Jury jury) const;
