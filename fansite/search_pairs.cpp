@@ -62,6 +62,12 @@ std::size_t benjamini_hochberg(const std::vector<double>& sorted, double hypothe
   return 0;
 }
 
+// How many nulls the second of two stages pays for (Benjamini, Krieger & Yekutieli 2006): all hypotheses but those that
+// the first admits. Half of what is proposed is true, and one stage realised a third of the dial.
+double nulls(const std::vector<double>& sorted, double hypotheses, double fdr) {
+  return std::max(hypotheses - static_cast<double>(benjamini_hochberg(sorted, hypotheses, fdr)), 1.0);
+}
+
 // The share of resamples of the rows (bootstrap, Poisson weights) in which each pair would be admitted. The networks
 // stay as they are, so this is how much the answer hangs on which rows judge it, not on which were learnt from.
 std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence, double hypotheses) {
@@ -89,9 +95,11 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
     });
     std::vector<double> sorted = p_values;
     std::sort(sorted.begin(), sorted.end());
-    const std::size_t admitted = benjamini_hochberg(sorted, hypotheses, search.params.fdr);
+    const double fdr = search.params.fdr;
+    const std::size_t admitted = benjamini_hochberg(sorted, nulls(sorted, hypotheses, fdr), fdr);
+    const double threshold = admitted == 0 ? 0.0 : std::min(sorted[admitted - 1], fdr);
     for (std::size_t i = 0; i < p_values.size(); ++i) {
-      if (admitted > 0 && p_values[i] <= sorted[admitted - 1]) ++count[i];
+      if (admitted > 0 && p_values[i] <= threshold) ++count[i];
     }
   }
   std::vector<double> share;
@@ -173,7 +181,7 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
     best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
     shortest.emplace_back(path.variables.begin(), path.variables.begin() + path.shortest);
   }
-  const auto family = static_cast<double>(facts_in(search, reconciled(search, search.params.rule, best)).size());
+  const auto all = static_cast<double>(facts_in(search, reconciled(search, search.params.rule, best)).size());
   Confirmed result;
   result.sets = reconciled(search, search.params.rule, shortest);
   const std::vector<Pair> facts = facts_in(search, result.sets);
@@ -190,14 +198,18 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });
-  const std::vector<double> stable = stability(search, evidence, family);
+  std::vector<double> sorted;
+  for (const std::size_t i : order) sorted.push_back(evidence[i].p_value);
+  const double family = nulls(sorted, all, search.params.fdr);
+  const std::vector<double> stable = stability(search, evidence, all);
   double smallest = 1.0;
   for (std::size_t rank = order.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
     const double p_value = evidence[i].p_value;
     smallest = std::min(smallest, p_value * family / static_cast<double>(rank));
-    const bool admitted = smallest <= search.params.fdr;
-    result.tested[facts[i]] = {p_value, smallest, evidence[i].votes, stable[i], admitted};
+    const double q_value = std::max(p_value, smallest);  // the certain do not pay for one that chance explains
+    const bool admitted = q_value <= search.params.fdr;
+    result.tested[facts[i]] = {p_value, q_value, evidence[i].votes, stable[i], admitted};
     if (admitted) result.threshold = std::max(result.threshold, p_value);
     if (!admitted) take_out(search, facts[i], result.sets);
   }

@@ -359,7 +359,7 @@ TEST_F(Family, IsThePairsOfTheBestSetsWhileOnlyThoseOfTheShortestAreTested) {
   const Member& member = found.boundaries[0].members[0];
   EXPECT_EQ(member.variable, 1);
   EXPECT_EQ(member.p_value, 0.016);
-  EXPECT_DOUBLE_EQ(member.q_value, 3 * 0.016);
+  EXPECT_DOUBLE_EQ(member.q_value, (3 - 1) * 0.016);  // itself was certain
   EXPECT_EQ(member.votes, 0.75);
   EXPECT_EQ(found.threshold, 0.016);
   ASSERT_EQ(table.asked.size(), 1u);
@@ -379,10 +379,10 @@ TEST_F(Family, IsThePairsOfTheBestSetsWhileOnlyThoseOfTheShortestAreTested) {
   EXPECT_THAT(find(table, params).moral_edges, ElementsAre(Pair(0, 1)));
 }
 
-TEST(Confirm, QValuesStepUp) {
-  Additive table(8);
-  const double p_values[] = {0.001, 0.03, 0.031, 0.9};
-  for (int k = 0; k < 4; ++k) {
+TEST(Confirm, QValuesStepUpInTwoStages) {
+  Additive table(12);
+  const double p_values[] = {0.001, 0.012, 0.035, 0.04, 0.5, 0.9};
+  for (int k = 0; k < 6; ++k) {
     table.both_ways(2 * k, 2 * k + 1, 0.5);
     table.evidence[{2 * k, 2 * k + 1}] = evidence_of(p_values[k]);
   }
@@ -391,17 +391,32 @@ TEST(Confirm, QValuesStepUp) {
   const Search search(table, params, all_of(table), {});
   long steps = 0;
   const Confirmed confirmed = confirm(search, grow_paths(search, steps, silent), silent);
-  ASSERT_EQ(confirmed.tested.size(), 4u);
+  ASSERT_EQ(confirmed.tested.size(), 6u);
   const auto tested = [&](int k) { return confirmed.tested.at({2 * k, 2 * k + 1}); };
-  EXPECT_DOUBLE_EQ(tested(0).q_value, 4 * 0.001);
-  EXPECT_DOUBLE_EQ(tested(1).q_value, 0.031 * 4 / 3);  // not 0.03 · 4 / 2: the next one pays for it
-  EXPECT_DOUBLE_EQ(tested(2).q_value, 0.031 * 4 / 3);
-  EXPECT_DOUBLE_EQ(tested(3).q_value, 0.9);
-  EXPECT_TRUE(tested(0).admitted && tested(1).admitted && tested(2).admitted);
-  EXPECT_FALSE(tested(3).admitted);
-  EXPECT_EQ(confirmed.threshold, 0.031);
-  EXPECT_THAT(confirmed.sets, ElementsAre(ElementsAre(1), ElementsAre(0), ElementsAre(3), ElementsAre(2),
-                                          ElementsAre(5), ElementsAre(4), IsEmpty(), IsEmpty()));
+  // Of six the first stage admits two (0.012 · 6 / 2 ≤ 0.05), so the second pays for four.
+  EXPECT_DOUBLE_EQ(tested(0).q_value, 0.001 * 4);
+  EXPECT_DOUBLE_EQ(tested(1).q_value, 0.012 * 4 / 2);
+  EXPECT_DOUBLE_EQ(tested(2).q_value, 0.04 * 4 / 4);  // not 0.035 · 4 / 3: the next one pays for it
+  EXPECT_DOUBLE_EQ(tested(3).q_value, 0.04 * 4 / 4);
+  EXPECT_DOUBLE_EQ(tested(4).q_value, 0.5);  // not 0.5 · 4 / 5
+  EXPECT_DOUBLE_EQ(tested(5).q_value, 0.9);
+  for (int k = 0; k < 6; ++k) EXPECT_EQ(tested(k).admitted, k < 4) << k;
+  EXPECT_EQ(confirmed.threshold, 0.04);
+  EXPECT_THAT(confirmed.sets,
+              ElementsAre(ElementsAre(1), ElementsAre(0), ElementsAre(3), ElementsAre(2), ElementsAre(5),
+                          ElementsAre(4), ElementsAre(7), ElementsAre(6), IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
+}
+
+// Nineteen certain pairs would pay for one that is as likely false as not.
+TEST(Confirm, TheCertainDoNotPayForWhatChanceExplains) {
+  Additive table(40);
+  for (int k = 0; k < 20; ++k) {
+    table.both_ways(2 * k, 2 * k + 1, 0.5);
+    table.evidence[{2 * k, 2 * k + 1}] = evidence_of(k < 19 ? 1e-9 : 0.5);
+  }
+  const Boundaries found = find(table);
+  EXPECT_EQ(found.tested_pairs, 20);
+  EXPECT_EQ(found.moral_edges.size(), 19u);
 }
 
 TEST(Confirm, SymmetryRules) {
@@ -518,7 +533,7 @@ TEST_F(NearMisses, AreTheThreeNearestByChanceAndTheNextOnThePath) {
     EXPECT_GT(miss.q_value, 0.05);
     EXPECT_EQ(miss.reason, NearMiss::Reason::chance);
   }
-  EXPECT_DOUBLE_EQ(boundary.near_misses[0].q_value, 0.3 * 6 / 2);
+  EXPECT_DOUBLE_EQ(boundary.near_misses[0].q_value, 0.3 * (6 - 1) / 2);
   const NearMiss& next = boundary.near_misses[3];
   EXPECT_EQ(next.candidate.variable, 7);
   EXPECT_EQ(next.candidate.gain, -1.0 / 64);
