@@ -17,6 +17,7 @@ namespace fansite::cli {
 
 void add_simulate(CLI::App& app);
 void add_mb(CLI::App& app);
+void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_bench(CLI::App& app);

@@ -22,6 +22,7 @@ struct MbOptions : CommonOptions {
   std::string effort{name(BoundariesParams{}.effort)};
   std::string stop{name(SearchParams{}.stop)};
   std::string rule{name(SearchParams{}.rule)};
+  std::string refine{name(BoundariesParams{}.refine)};
   std::string out;
 };
 
@@ -68,6 +69,11 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
                         static_cast<double>(result.evaluations),
                         counted(static_cast<int>(result.found.tested_pairs), "pair"));
   }
+  if (result.graph) {
+    line += result.refined ? "; boundaries as a causal graph with additive noise sees them"
+                           : fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
+                                         result.graph->additivity.p_value);
+  }
   return line + fmt::format("; {:.0f} MB", timing.peak_memory_mb);
 }
 
@@ -78,6 +84,7 @@ void run(MbOptions& options) {
   params.effort = parse_effort(options.effort);
   params.search.stop = parse_stop_rule(options.stop);
   params.search.rule = parse_symmetry(options.rule);
+  params.refine = parse_refine(options.refine);
   validate(params.search);
 
   ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
@@ -150,6 +157,10 @@ void add_mb(CLI::App& app) {
   command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")
       ->capture_default_str();
   command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")
+      ->capture_default_str();
+  command
+      ->add_option("--refine", options->refine,
+                   "graph (boundaries as a causal graph sees them), none, or auto (flow: if noise adds)")
       ->capture_default_str();
   command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")
       ->check(refuse_bad_seed, "")

@@ -8,10 +8,14 @@ install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
   PATTERN "csv_cells.h" EXCLUDE
   PATTERN "denormals.h" EXCLUDE
   PATTERN "density_kernel.h" EXCLUDE
+  PATTERN "differentiable_kernel.h" EXCLUDE
+  PATTERN "differentiable_learner.h" EXCLUDE
   PATTERN "frontier.h" EXCLUDE
   PATTERN "gaussian_kernel.h" EXCLUDE
   PATTERN "gaussian_process.h" EXCLUDE
+  PATTERN "graph_search.h" EXCLUDE
   PATTERN "*-inl.h" EXCLUDE
+  PATTERN "json_text.h" EXCLUDE
   PATTERN "learner_kernel.h" EXCLUDE
   PATTERN "search_growth.h" EXCLUDE
   PATTERN "search_pairs.h" EXCLUDE

@@ -13,6 +13,7 @@
 #include "fansite/flow/estimator.h"
 #include "fansite/gaussian.h"
 #include "fansite/io/text.h"
+#include "fansite/refine.h"
 
 namespace fansite {
 namespace {
@@ -28,6 +29,9 @@ constexpr Index kFewestForFlow = 100;
 
 // Half the steps of a search are the misses at its end; a quick one has two of them instead of seven.
 constexpr int kQuickPatience = 1;
+
+// For a quick graph so many rows are enough.
+constexpr Index kQuickRows = 1000;
 
 // Per variable the column it repeats, or −1.
 std::vector<int> find_copies(const std::vector<Finding>& findings, int variables) {
@@ -142,6 +146,32 @@ EstimatorKind choose(const Dataset& data, BoundariesResult& result) {
   return EstimatorKind::gaussian;
 }
 
+// Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may.
+void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, const Plan& plan, Boundaries& found,
+                     BoundariesResult& result, Progress& progress) {
+  const BoundariesParams& params = result.params;
+  const bool automatic = params.refine == Refine::automatic;
+  const bool usual = params.search.stop == StopRule::calibrated && params.search.rule == Symmetry::or_;
+  if (params.refine == Refine::none) return;
+  if (automatic && (!params.targets.empty() || !usual || result.estimator != EstimatorKind::flow)) return;
+  check(params.targets.empty(),
+        "[mb] a graph needs the boundaries of all variables; leave the targets out, or do not "
+        "refine");
+  const auto start = Clock::now();
+  ByteMatrix allowed = links_of(found, data.variables());
+  for (const int z : plan.excluded) {
+    allowed.row(z).setZero();
+    allowed.col(z).setZero();
+  }
+  dag::AdditiveNoiseParams noise;
+  noise.seed = params.seed;
+  if (params.effort == Effort::quick) noise.max_rows = kQuickRows;
+  result.graph = dag::find_additive_noise_graph(data.values, {allowed, {}, {}, {}}, noise, progress);
+  result.refined = !automatic || result.graph->additivity.additive;
+  if (result.refined) found = refined(estimator, found, result.graph->dag, progress);
+  result.graph_seconds = seconds_since(start);
+}
+
 Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesResult& result, Progress& progress) {
   auto start = Clock::now();
   const BoundariesParams& params = result.params;
@@ -171,6 +201,7 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
   if (search.patience < 0 && hurried) search.patience = kQuickPatience;
   Boundaries found = find_boundaries(estimator, search, plan.searched, plan.excluded, progress);
   result.search_seconds = seconds_since(start);
+  refine_by_graph(data, estimator, plan, found, result, progress);
   result.evaluations = estimator.evaluations();
   return found;
 }
@@ -245,7 +276,10 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   }
   if (result.estimator == EstimatorKind::flow) {
     result.found = search_with_flow(data, plan, result, progress);
-  } else if (!params.files.save_model.empty()) {
+  } else {
+    refine_by_graph(data, gaussian, plan, result.found, result, progress);
+  }
+  if (result.estimator != EstimatorKind::flow && !params.files.save_model.empty()) {
     result.warnings.push_back(fmt::format("[mb] {} is not written: the Gaussian estimator was used and has no model",
                                           params.files.save_model));
   }
@@ -264,6 +298,17 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params) {
   NoProgress silent;
   return markov_boundaries(data, params, silent);
+}
+
+std::string_view name(Refine value) {
+  return value == Refine::none ? "none" : value == Refine::graph ? "graph" : "auto";
+}
+
+Refine parse_refine(std::string_view name) {
+  for (const Refine refine : {Refine::none, Refine::graph, Refine::automatic}) {
+    if (fansite::name(refine) == name) return refine;
+  }
+  throw UsageError(fmt::format("[mb] refine '{}' is unknown; use none, graph or auto", name));
 }
 
 std::string_view name(Effort value) {

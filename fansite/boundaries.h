@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fansite/dag/additive_noise.h"
 #include "fansite/data.h"
 #include "fansite/flow/ensemble.h"
 #include "fansite/flow/model_file.h"
@@ -24,11 +25,19 @@ enum class Effort {
   thorough  ///< twice the networks, trained for longer
 };
 
+/// Whether a causal graph has the last word (fansite/refine.h). It supposes additive noise, and tests that.
+enum class Refine {
+  none,
+  graph,
+  automatic  ///< if the flow was used, every variable is a target, and nothing speaks against additive noise
+};
+
 struct BoundariesParams {
   std::vector<std::string> targets;  ///< names; empty: every variable
   EstimatorKind estimator = EstimatorKind::automatic;
   Effort effort = Effort::normal;
   SearchParams search;
+  Refine refine = Refine::automatic;
   int repeats = 0;         ///< flow: random divisions of the rows into folds; 0: by effort
   int folds = 0;           ///< flow: parts of the rows, each left out by one network of a division; 0: by effort
   std::int64_t steps = 0;  ///< flow: training steps of each network; 0: by effort
@@ -43,6 +52,8 @@ struct BoundariesResult {
   EstimatorKind estimator = EstimatorKind::gaussian;  ///< the one used
   std::optional<LinearityTest> linearity;             ///< what the estimator, or the networks' base, was chosen by
   Boundaries found;
+  std::optional<dag::AdditiveNoiseResult> graph;  ///< the graph that was asked …
+  bool refined = false;                           ///< … and whether the boundaries are its
   std::vector<int> copy_of;           ///< per variable: the column it repeats, or −1; a copy shares its boundary
   std::vector<std::string> warnings;  ///< one sentence each
   flow::EnsembleParams flow;          ///< flow: the networks used
@@ -52,6 +63,7 @@ struct BoundariesResult {
   double prepare_seconds = 0;         ///< checks, covariance, and the test of linearity
   double train_seconds = 0;
   double search_seconds = 0;
+  double graph_seconds = 0;
 };
 
 /// Throws a DataError when the table allows no answer, a UsageError for an unknown target.
@@ -62,6 +74,8 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
 /// relations are linear.
 flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variables, bool linear);
 
+std::string_view name(Refine value);
+Refine parse_refine(std::string_view name);
 std::string_view name(Effort value);
 Effort parse_effort(std::string_view name);
 

@@ -423,24 +423,27 @@ Dataset standardise(const Dataset& data) {
   return result;
 }
 
+Vector normal_scores(const Eigen::Ref<const Vector>& values) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
+  Vector scores(values.size());
+  for (std::size_t first = 0, last; first < order.size(); first = last) {
+    last = first + 1;
+    while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
+    // Ranks first+1 … last share their mean, less the half of the formula.
+    const double rank = static_cast<double>(first + last) / 2;
+    const double score = normal_quantile(rank / static_cast<double>(values.size()));
+    for (std::size_t i = first; i < last; ++i) scores[order[i]] = score;
+  }
+  return scores;
+}
+
 Dataset rank_gaussianise(const Dataset& data) {
   require_finite(data, "rank_gaussianise");
   Dataset result = data;
-  const Index rows = data.rows();
-  parallel_for(data.variables(), [&](std::ptrdiff_t column) {
-    const double* cells = data.values.col(column).data();
-    std::vector<Index> order(static_cast<std::size_t>(rows));
-    std::iota(order.begin(), order.end(), Index{0});
-    std::sort(order.begin(), order.end(), [&](Index a, Index b) { return cells[a] < cells[b]; });
-    for (std::size_t first = 0, last; first < order.size(); first = last) {
-      last = first + 1;
-      while (last < order.size() && cells[order[last]] == cells[order[first]]) ++last;
-      // Ranks first+1 … last share their mean, less the half of the formula.
-      const double rank = static_cast<double>(first + last) / 2;
-      const double score = normal_quantile(rank / static_cast<double>(rows));
-      for (std::size_t i = first; i < last; ++i) result.values(order[i], column) = score;
-    }
-  });
+  parallel_for(data.variables(),
+               [&](std::ptrdiff_t column) { result.values.col(column) = normal_scores(data.values.col(column)); });
   return result;
 }
 

@@ -71,8 +71,10 @@ void throw_if_fatal(const std::vector<Finding>& findings);
 /// Each column to mean 0 and variance 1 (dividing by N); constant columns become 0.
 Dataset standardise(const Dataset& data);
 
-/// Each column to normal scores Φ⁻¹((rank − ½)/N), ties sharing the mean of their ranks. Markov boundaries do not
-/// change under monotone maps of single columns.
+/// Φ⁻¹((rank − ½)/N), ties sharing the mean of their ranks.
+Vector normal_scores(const Eigen::Ref<const Vector>& values);
+
+/// Each column to its normal scores. Markov boundaries do not change under monotone maps of single columns.
 Dataset rank_gaussianise(const Dataset& data);
 
 /// Rows in random order, the first `share` of them and the rest; 0 < share < 1 and both parts get at least one row.

@@ -50,6 +50,10 @@ std::vector<int> find_cycle(const ByteMatrix& adjacency);
 std::string to_csv(const ByteMatrix& adjacency, const std::vector<std::string>& names);
 std::string to_dot(const ByteMatrix& adjacency, const std::vector<std::string>& names, bool directed = true);
 std::string to_graphml(const ByteMatrix& adjacency, const std::vector<std::string>& names, bool directed = true);
+/// Of a graph whose symmetric part `undirected` has no direction: one edge for each such pair, marked dir=none, or by
+/// the edge attribute "directed".
+std::string to_dot(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names);
+std::string to_graphml(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names);
 
 struct NamedDag {
   std::vector<std::string> names;

@@ -199,4 +199,32 @@ std::string to_graphml(const ByteMatrix& adjacency, const std::vector<std::strin
   return text + "  </graph>\n</graphml>\n";
 }
 
+std::string to_dot(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names) {
+  std::string text = to_dot(directed, names);
+  check_shape("to_dot", undirected, names);
+  text.resize(text.size() - std::string_view("}\n").size());
+  for (const auto& [i, j] : list_edges(undirected, false)) {
+    text += "  " + quote_dot(names[static_cast<std::size_t>(i)]) + " -> " +
+            quote_dot(names[static_cast<std::size_t>(j)]) + " [dir=none];\n";
+  }
+  return text + "}\n";
+}
+
+std::string to_graphml(const ByteMatrix& directed, const ByteMatrix& undirected,
+                       const std::vector<std::string>& names) {
+  std::string text = to_graphml(directed, names);
+  check_shape("to_graphml", undirected, names);
+  // Readers refuse undirected edges in a directed graph, so that it is an attribute.
+  const std::string_view graph = "  <graph ", end = "  </graph>\n</graphml>\n";
+  text.insert(text.find(graph),
+              "  <key id=\"directed\" for=\"edge\" attr.name=\"directed\" attr.type=\"boolean\">"
+              "<default>true</default></key>\n");
+  text.resize(text.size() - end.size());
+  for (const auto& [i, j] : list_edges(undirected, false)) {
+    text += "    <edge source=\"" + escape_xml(names[static_cast<std::size_t>(i)]) + "\" target=\"" +
+            escape_xml(names[static_cast<std::size_t>(j)]) + "\"><data key=\"directed\">false</data></edge>\n";
+  }
+  return text + std::string(end);
+}
+
 }  // namespace fansite

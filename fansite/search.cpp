@@ -262,6 +262,8 @@ std::string_view explain(NearMiss::Reason reason) {
       return "it adds nothing that held-out rows can tell from chance";
     case NearMiss::Reason::small:
       return "its gain is below the threshold";
+    case NearMiss::Reason::graph:
+      return "the causal graph needs no link to it";
   }
   return "";
 }

@@ -52,6 +52,7 @@ struct Member {
   double p_value = 1;         ///< of the pair, from both variables' searches together
   double q_value = 1;         ///< the smallest false discovery rate, over the table, at which this member is in
   bool by_symmetry = false;   ///< found in the search of the other variable only
+  bool by_graph = false;      ///< not found by the searches: the causal graph makes it a member
   /// Ensembles: the share of networks that speak for it on rows they have not seen; NaN without an ensemble.
   double votes = std::numeric_limits<double>::quiet_NaN();
   /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
@@ -63,7 +64,8 @@ struct NearMiss {
   enum class Reason {
     chance,    ///< its evidence is no stronger than chance explains at this false discovery rate
     held_out,  ///< it came next, but on rows that the networks have not seen it adds less than one standard error
-    small      ///< its gain is below the threshold
+    small,     ///< its gain is below the threshold
+    graph      ///< it was in, but the causal graph has no link between the two and no common child
   };
   Candidate candidate;  ///< its gain given the boundary
   double p_value = 1;   ///< as the members', or of the gain, corrected for being the best of all; NaN: not tested

@@ -4,22 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "fansite/dag/roles.h"
 #include "fansite/error.h"
 #include "fansite/io/text.h"
+#include "fansite/report/json_text.h"
 #include "fansite/version.h"
 
 namespace fansite {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// JSON has no infinities: a determined target's entropy of −∞ is null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-// Names may hold any bytes; those that are not UTF-8 become U+FFFD.
-std::string text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+using report::Json;
+using report::Lines;
+using report::number;
+using report::text;
 
 void add_settings(const flow::EnsembleParams& flow, Json& result) {
   result["repeats"] = flow.repeats;
@@ -59,6 +57,7 @@ Json settings(const BoundariesResult& run) {
   result["patience"] = search.patience;
   result["max_size"] = search.max_size;
   result["rule"] = name(search.rule);
+  result["refine"] = name(params.refine);
   result["targets"] = params.targets;
   result["seed"] = params.seed;
   if (run.estimator == EstimatorKind::flow) {
@@ -77,22 +76,6 @@ Json settings(const InformationParams& params) {
   return result;
 }
 
-// A JSON object with one key a line, and one entry of a list a line, so that results can be compared as text.
-class Lines {
- public:
-  void field(std::string_view key, const std::string& value) { add(fmt::format("\"{}\": {}", key, value)); }
-  void list(std::string_view key, const std::vector<std::string>& entries) {
-    std::string line = fmt::format("\"{}\": [", key);
-    for (std::size_t i = 0; i < entries.size(); ++i) line += (i == 0 ? "\n  " : ",\n  ") + entries[i];
-    add(line + (entries.empty() ? "]" : "\n]"));
-  }
-  std::string text() const { return "{\n" + lines_ + "\n}\n"; }
-
- private:
-  void add(const std::string& line) { lines_ += (lines_.empty() ? "" : ",\n") + line; }
-  std::string lines_;
-};
-
 Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
   const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
   Json json;
@@ -102,6 +85,8 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
   json["entropy"] = number(boundary.entropy);
   json["conditional_entropy"] = number(boundary.conditional_entropy);
   json["members"] = Json::array();
+  const std::vector<dag::RoleOf> known_roles =
+      result.graph ? dag::roles(result.graph->partial, boundary.target) : std::vector<dag::RoleOf>();
   for (const Member& member : boundary.members) {
     Json entry;
     entry["name"] = name_of(member.variable);
@@ -113,6 +98,12 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     if (!std::isnan(member.votes)) entry["votes"] = member.votes;
     if (!std::isnan(member.stability)) entry["stability"] = member.stability;
     if (member.by_symmetry) entry["by_symmetry"] = true;
+    if (member.by_graph) entry["by_graph"] = true;
+    for (const dag::RoleOf& role : known_roles) {
+      if (role.variable != member.variable) continue;
+      entry["role"] = name(role.role);
+      for (const int child : role.through) entry["through"].push_back(name_of(child));
+    }
     json["members"].push_back(entry);
   }
   json["near_misses"] = Json::array();
@@ -199,6 +190,14 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   lines.field("settings", text(settings(result)));
   lines.field("estimator", text(name(result.estimator)));
   if (result.linearity) lines.field("linearity", text(linearity_to_json(result)));
+  if (result.graph) {
+    Json graph;
+    graph["refined"] = result.refined;
+    graph["additive"] = result.graph->additivity.additive;
+    graph["additivity_p_value"] = number(result.graph->additivity.p_value);
+    graph["fits"] = result.graph->fits;
+    lines.field("graph", text(graph));
+  }
   std::vector<std::string> warnings;
   for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
   lines.list("warnings", warnings);
@@ -221,9 +220,13 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
     lines.field("tested_pairs", std::to_string(result.found.tested_pairs));
     lines.field("evaluations", std::to_string(result.evaluations));
   }
-  const Json times = {{"prepare_seconds", result.prepare_seconds}, {"train_seconds", result.train_seconds},
-                      {"search_seconds", result.search_seconds},   {"total_seconds", timing.total_seconds},
-                      {"peak_memory_mb", timing.peak_memory_mb},   {"threads", timing.threads}};
+  const Json times = {{"prepare_seconds", result.prepare_seconds},
+                      {"train_seconds", result.train_seconds},
+                      {"search_seconds", result.search_seconds},
+                      {"graph_seconds", result.graph_seconds},
+                      {"total_seconds", timing.total_seconds},
+                      {"peak_memory_mb", timing.peak_memory_mb},
+                      {"threads", timing.threads}};
   lines.field("timing", text(times));
   return lines.text();
 }

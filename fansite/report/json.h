@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fansite/boundaries.h"
+#include "fansite/causal_graph.h"
 #include "fansite/information.h"
 #include "fansite/matrix.h"
 
@@ -24,6 +25,9 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing);
 
 /// fansite.entropy/1; again all but "timing" depends on data, settings and seed alone.
 std::string to_json(const InformationResult& result, const RunTiming& timing);
+
+/// fansite.graph/1, one edge a line; all but "timing" depends on data, settings and seed alone.
+std::string to_json(const CausalGraphResult& result, const RunTiming& timing);
 
 /// What evaluation needs of a boundaries file.
 struct SavedBoundaries {

@@ -151,6 +151,27 @@ Seeds model_seeds() {
   return seeds;
 }
 
+Seeds knowledge_seeds() {
+  return {"",
+          "# nothing\r\n",
+          "\xEF\xBB\xBF"
+          "forbid a -> b\r\nforbid b -- c # why\r\nforbid * -> age\nforbid a -> *\n",
+          "require a -> b\nrequire b -- \"two words\"\nforbid b -> \"two words\"\n",
+          "tier 1: a b\ntier 2 : c age\ntier 2 within forbidden\n",
+          "root a \"say \"\"hi\"\"\"\nsink c \"*\"\nforbid \"\xE9\n#\" -> 1\n",
+          "in-boundary a b\nforbid a -- b\nnot-in-boundary c age\nrequire c -> 1\nsink b\n",
+          "require a -> b\nrequire b -> c\nrequire c -> a\n",
+          "in-boundary a b\nsink a b\n",
+          "tier 1: a\ntier 2: a\n",
+          "forbid a->b\n",
+          "root \"a\n",
+          "from,to,kind\na,b,forbidden\n\"two words\",\"say \"\"hi\"\"\",required\n*,c,forbidden\n",
+          "# x\nfrom;to;kind\r\na;b;perhaps\r\n",
+          "/knowledge\naddtemporal\n1 a b\n2* c age\n3\nforbiddirect\na age\n* ==> a\nrequiredirect\na c\n",
+          "/knowledge\nforbiddengroup\na b\nc\n",
+          "addtemporal\n1- a\n"};
+}
+
 void write(const std::filesystem::path& directory, const Seeds& seeds) {
   std::filesystem::create_directories(directory);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -174,6 +195,7 @@ int main(int argc, char** argv) {
     write(root / "npy", npy_seeds());
     write(root / "npz", npz_seeds());
     write(root / "model", model_seeds());
+    write(root / "knowledge", knowledge_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
     return 1;

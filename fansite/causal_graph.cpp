@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/causal_graph.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+
+#include "fansite/error.h"
+#include "fansite/io/text.h"
+#include "fansite/refine.h"
+
+namespace fansite {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Constant columns and copies of others take no part: nothing can be learnt of them that is not known of the originals.
+std::vector<char> taking_part(const Dataset& data, const std::vector<Finding>& findings,
+                              std::vector<std::string>& warnings) {
+  std::vector<char> takes_part(static_cast<std::size_t>(data.variables()), 1);
+  for (const Finding& finding : findings) {
+    const bool duplicate = finding.kind == Finding::Kind::duplicate;
+    if (!duplicate && finding.kind != Finding::Kind::constant) continue;
+    warnings.push_back(finding.message);
+    for (std::size_t i = duplicate ? 1 : 0; i < finding.columns.size(); ++i) {
+      takes_part[static_cast<std::size_t>(finding.columns[i])] = 0;
+    }
+  }
+  return takes_part;
+}
+
+ByteMatrix all_pairs(int d) {
+  ByteMatrix pairs = ByteMatrix::Ones(d, d);
+  pairs.diagonal().setZero();
+  return pairs;
+}
+
+// Both directions of every link, less what is known not to be.
+ByteMatrix allowed_edges(const ByteMatrix& links, const std::vector<char>& takes_part, const Knowledge& knowledge) {
+  ByteMatrix allowed = links;
+  for (Index j = 0; j < allowed.cols(); ++j) {
+    for (Index i = 0; i < allowed.rows(); ++i) {
+      const bool present = takes_part[static_cast<std::size_t>(i)] && takes_part[static_cast<std::size_t>(j)];
+      if (!present || !knowledge.allows(static_cast<int>(i), static_cast<int>(j))) allowed(i, j) = 0;
+    }
+  }
+  return allowed;
+}
+
+void search_additive_noise(const Dataset& data, const ByteMatrix& allowed, const Knowledge& knowledge,
+                           CausalGraphResult& result, Progress& progress) {
+  dag::AdditiveNoiseParams params = result.params.additive_noise;
+  params.seed = result.params.seed;
+  dag::GraphConstraints constraints = {allowed, knowledge.required_edges(), knowledge.open_links(), {}};
+  if (!knowledge.empty())
+    constraints.apart = ByteMatrix::Ones(allowed.rows(), allowed.cols()) - knowledge.boundary_candidates();
+  for (const auto& [i, j] : constraints.required_links) {
+    constraints.allowed(i, j) = knowledge.allows(i, j);
+    constraints.allowed(j, i) = knowledge.allows(j, i);
+  }
+  result.additive_noise = dag::find_additive_noise_graph(data.values, constraints, params, progress);
+  const dag::AdditiveNoiseResult& found = *result.additive_noise;
+  result.graph = found.partial;
+  result.weights = found.weights;
+  if (result.params.force_dag) {
+    result.graph = {found.dag.adjacency(), ByteMatrix::Zero(allowed.rows(), allowed.cols())};
+  }
+  if (!found.additivity.additive) {
+    result.warnings.push_back(fmt::format(
+        "[dag] what is left of '{}' depends on '{}' (p = {:.1g}), so noise does not just add there; take directions "
+        "with care",
+        excerpt(data.names[static_cast<std::size_t>(found.additivity.child)]),
+        excerpt(data.names[static_cast<std::size_t>(found.additivity.parent)]), found.additivity.p_value));
+  }
+}
+
+void search_differentiable(const Dataset& data, const ByteMatrix& allowed, CausalGraphResult& result,
+                           Progress& progress) {
+  dag::DifferentiableParams params = result.params.differentiable;
+  params.seed = result.params.seed;
+  const bool both_stages = result.params.method == GraphMethod::sdcd;
+  result.differentiable =
+      both_stages ? dag::sdcd(data.values, params, progress) : dag::fansite_dcd(data.values, allowed, params, progress);
+  const dag::DifferentiableResult& found = *result.differentiable;
+  result.graph = {found.dag, ByteMatrix::Zero(allowed.rows(), allowed.cols())};
+  result.weights = found.weights;
+  result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
+}
+
+}  // namespace
+
+CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, const Knowledge& knowledge,
+                               const CausalGraphParams& params, Progress& progress) {
+  const bool needs_links = params.method != GraphMethod::sdcd;
+  check(knowledge.empty() || knowledge.variables() == data.variables(),
+        "[dag] knowledge about {} variables for a table of {}", knowledge.variables(), data.variables());
+  check(knowledge.empty() || params.method == GraphMethod::additive_noise,
+        "[dag] {} cannot obey prior knowledge; use fansite-anm", name(params.method));
+  CausalGraphResult result;
+  result.variables = data.names;
+  result.rows = data.rows();
+  result.params = params;
+  const std::vector<Finding> findings = inspect(data);
+  throw_if_fatal(findings);
+
+  auto start = Clock::now();
+  if (!needs_links) {
+    result.links = all_pairs(data.variables());
+  } else if (links != nullptr) {
+    check(links->rows() == data.variables() && links->cols() == data.variables(),
+          "[dag] links among {} variables for a table of {}", links->rows(), data.variables());
+    result.links = *links;
+  } else {
+    BoundariesParams boundaries = params.boundaries;
+    boundaries.seed = params.seed;
+    boundaries.refine = Refine::none;  // the graph comes anyway
+    result.boundaries = markov_boundaries(data, boundaries, progress);
+    result.warnings = result.boundaries->warnings;
+    result.links = links_of(result.boundaries->found, data.variables());
+    result.boundary_seconds = seconds_since(std::exchange(start, Clock::now()));
+  }
+  std::vector<std::string> odd;
+  const ByteMatrix allowed = allowed_edges(result.links, taking_part(data, findings, odd), knowledge);
+  if (!result.boundaries) result.warnings.insert(result.warnings.end(), odd.begin(), odd.end());
+
+  if (params.method == GraphMethod::additive_noise) {
+    search_additive_noise(data, allowed, knowledge, result, progress);
+  } else {
+    search_differentiable(data, allowed, result, progress);
+  }
+  result.graph_seconds = seconds_since(start);
+  if (!knowledge.empty()) {
+    const std::vector<std::string> violations = knowledge.violations(result.graph.directed, result.graph.undirected);
+    if (!violations.empty())
+      throw Error(fmt::format("[dag] the graph found is against the knowledge: {}", violations.front()));
+  }
+  return result;
+}
+
+std::string_view name(GraphMethod method) {
+  switch (method) {
+    case GraphMethod::additive_noise:
+      return "fansite-anm";
+    case GraphMethod::differentiable:
+      return "fansite-dcd";
+    case GraphMethod::sdcd:
+      break;
+  }
+  return "sdcd";
+}
+
+GraphMethod parse_graph_method(std::string_view name) {
+  for (const GraphMethod method : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+    if (fansite::name(method) == name) return method;
+  }
+  throw UsageError(fmt::format("[dag] method '{}' is unknown; use fansite-anm, fansite-dcd or sdcd", name));
+}
+
+}  // namespace fansite

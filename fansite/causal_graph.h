@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a table to a causal graph: the one call behind `fansite dag` and the Python class.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fansite/boundaries.h"
+#include "fansite/dag/additive_noise.h"
+#include "fansite/dag/differentiable.h"
+#include "fansite/knowledge.h"
+
+namespace fansite {
+
+enum class GraphMethod {
+  additive_noise,  ///< "fansite-anm": additive noise inside the moral graph of the boundaries
+  differentiable,  ///< "fansite-dcd": SDCD's second stage there, as published, for comparison
+  sdcd             ///< "sdcd": both stages, without boundaries, as published, for comparison
+};
+
+struct CausalGraphParams {
+  GraphMethod method = GraphMethod::additive_noise;
+  bool force_dag = false;       ///< every edge gets the direction it has in the best graph, decided or not
+  BoundariesParams boundaries;  ///< of those that are found if none are given
+  dag::AdditiveNoiseParams additive_noise;
+  dag::DifferentiableParams differentiable;
+  std::uint64_t seed = 0;  ///< of every random choice; goes before the seeds of the parts
+};
+
+struct CausalGraphResult {
+  std::vector<std::string> variables;
+  Index rows = 0;
+  CausalGraphParams params;
+  dag::PartialDag graph;
+  Matrix weights;                              ///< (i, j): of i → j; nats (fansite-anm), or norms of network weights
+  ByteMatrix links;                            ///< symmetric: the pairs among which edges were sought; all for sdcd
+  std::optional<BoundariesResult> boundaries;  ///< found on the way
+  std::optional<dag::AdditiveNoiseResult> additive_noise;   ///< fansite-anm
+  std::optional<dag::DifferentiableResult> differentiable;  ///< the others
+  std::vector<std::string> warnings;                        ///< one sentence each
+  double boundary_seconds = 0, graph_seconds = 0;
+};
+
+/// `links`: the moral graph to search in, symmetric, or null to find boundaries first (sdcd needs none). The graph
+/// obeys the knowledge. Throws a DataError when the table allows no answer.
+CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, const Knowledge& knowledge,
+                               const CausalGraphParams& params, Progress& progress);
+
+std::string_view name(GraphMethod method);
+GraphMethod parse_graph_method(std::string_view name);
+
+}  // namespace fansite

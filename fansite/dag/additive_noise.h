@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Causal graphs by additive noise: if x_j = f_j(parents) + noise, the true graph has the least entropies of residuals,
+// and graphs with the same independences have larger ones. Search inside a given set of links, and what speaks for
+// every edge and, apart, for its direction.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fansite/dag/constraints.h"
+#include "fansite/dag/orientation.h"
+#include "fansite/dag/regression.h"
+#include "fansite/dag/residual_entropy.h"
+#include "fansite/progress.h"
+
+namespace fansite::dag {
+
+struct AdditiveNoiseParams {
+  NoiseLaw noise = NoiseLaw::any;
+  /// What an edge must gain, in units of ln N / 2N nats a row: the price of one parameter (BIC). Residuals are honest
+  /// already; this pays for having chosen.
+  double price = 1;
+  int max_parents = 10;
+  /// A direction is decided if the best graph with the edge turned round is worse by this many standard errors.
+  double sure = 2;
+  Index max_rows = 5000;  ///< rows used, drawn at random; 0: all
+  RegressionParams regression;
+  std::uint64_t seed = 0;  ///< of landmarks and of the rows drawn
+};
+
+/// Throws a UsageError that names the first value out of range.
+void validate(const AdditiveNoiseParams& params);
+
+/// A score difference in nats a row.
+struct Evidence {
+  double value = 0;
+  double standard_error = 0;  ///< over rows
+  double stability = 0;       ///< the share of 100 resamples of the rows in which it is positive
+};
+
+enum class DirectionBy {
+  score,        ///< the data decide it
+  collider,     ///< of the edges into a node with unlinked parents
+  consequence,  ///< of others: else a cycle or another collider
+  knowledge,    ///< it was given, or its opposite forbidden
+  nothing       ///< undecided
+};
+
+struct GraphEdge {
+  int from = 0, to = 0;  ///< undecided: the direction in `dag`
+  Evidence existence;    ///< what the child's residuals lose without it
+  Evidence direction;    ///< what the best graph with it turned round loses; infinite if that is forbidden
+  DirectionBy by = DirectionBy::nothing;
+};
+
+/// Does noise add? What is left of a child should depend on none of its parents; the strongest sign that its size does.
+struct AdditivityTest {
+  double p_value = 1;  ///< corrected for all that were looked at
+  int child = -1, parent = -1;
+  bool additive = true;  ///< p above 0.01
+};
+
+struct AdditiveNoiseResult {
+  Dag dag;                       ///< the best graph found
+  PartialDag partial;            ///< with the directions that are known
+  std::vector<GraphEdge> edges;  ///< by `from`, then `to`
+  Matrix weights;                ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
+  AdditivityTest additivity;
+  double score = 0;  ///< Σ of entropies and prices, nats a row
+  long fits = 0;     ///< regressions
+  Index rows = 0;    ///< used
+};
+
+AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
+                                              const AdditiveNoiseParams& params, Progress& progress);
+
+std::string_view name(DirectionBy by);
+std::string_view name(NoiseLaw law);
+NoiseLaw parse_noise_law(std::string_view name);
+
+}  // namespace fansite::dag

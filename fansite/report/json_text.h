@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JSON values as the text of a result. Private to the library.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fansite::report {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no infinities: a determined target's entropy of −∞ is null.
+inline Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// Names may hold any bytes; those that are not UTF-8 become U+FFFD.
+inline std::string text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A JSON object with one key a line, and one entry of a list a line, so that results can be compared as text.
+class Lines {
+ public:
+  void field(std::string_view key, const std::string& value) { add(fmt::format("\"{}\": {}", key, value)); }
+  void list(std::string_view key, const std::vector<std::string>& entries) {
+    std::string line = fmt::format("\"{}\": [", key);
+    for (std::size_t i = 0; i < entries.size(); ++i) line += (i == 0 ? "\n  " : ",\n  ") + entries[i];
+    add(line + (entries.empty() ? "]" : "\n]"));
+  }
+  std::string text() const { return "{\n" + lines_ + "\n}\n"; }
+
+ private:
+  void add(const std::string& line) { lines_ += (lines_.empty() ? "" : ",\n") + line; }
+  std::string lines_;
+};
+
+}  // namespace fansite::report
