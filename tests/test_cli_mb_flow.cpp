@@ -38,7 +38,7 @@ TEST_F(MbFlow, SaysWhichEstimatorAndWhy) {
   EXPECT_THAT(outcome.err, HasSubstr("6 boundaries of 300 rows × 6 variables"));
   EXPECT_THAT(outcome.err, ContainsRegex("flow estimator, since x[1-6] and x[1-6] are not related linearly \\(p = "));
   EXPECT_THAT(outcome.err, HasSubstr("2 networks, 6e+02 training steps"));
-  EXPECT_THAT(outcome.err, ContainsRegex("[0-9]+ pairs? tested; [0-9]+ MB\n"));
+  EXPECT_THAT(outcome.err, ContainsRegex("[0-9]+ pairs? tested; .*graph.*; [0-9]+ MB\n"));
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("warning")));
   const Outcome asked = works(mb({"--estimator", "flow"}));
   EXPECT_THAT(asked.err, HasSubstr("flow estimator; 2 networks"));

@@ -26,6 +26,8 @@ using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Le;
+using testing::Ne;
+using testing::SizeIs;
 
 using Edges = std::vector<Edge>;
 
@@ -47,10 +49,10 @@ Matrix noise_table(Index rows, Index columns, std::uint64_t seed) {
   return table(rows, columns, seed, [](Random&, auto&&) {});
 }
 
-/// 0 → 1 → 2 → 3, linear and Gaussian.
-Matrix linear_chain(Index rows, std::uint64_t seed) {
-  return table(rows, 4, seed, [](Random&, auto&& x) {
-    for (Index j = 1; j < 4; ++j) x[j] = 0.9 * x[j - 1] + 0.7 * x[j];
+/// 0 → 1 → 2 → …, linear and Gaussian.
+Matrix linear_chain(Index rows, Index columns, std::uint64_t seed) {
+  return table(rows, columns, seed, [&](Random&, auto&& x) {
+    for (Index j = 1; j < columns; ++j) x[j] = 0.9 * x[j - 1] + 0.7 * x[j];
   });
 }
 
@@ -71,6 +73,22 @@ GraphConstraints anything(Index variables) {
   return constraints;
 }
 
+/// Its links, in either direction.
+GraphConstraints chain_links(int variables) {
+  GraphConstraints constraints;
+  constraints.allowed = ByteMatrix::Zero(variables, variables);
+  for (int j = 1; j < variables; ++j) constraints.allowed(j - 1, j) = constraints.allowed(j, j - 1) = 1;
+  return constraints;
+}
+
+/// These edges and no others.
+GraphConstraints exactly(int variables, const Edges& edges) {
+  GraphConstraints constraints;
+  constraints.allowed = ByteMatrix::Zero(variables, variables);
+  constraints.required = edges;
+  return constraints;
+}
+
 AdditiveNoiseResult find(const Matrix& values, const AdditiveNoiseParams& params, const GraphConstraints& constraints) {
   NoProgress silent;
   return find_additive_noise_graph(values, constraints, params, silent);
@@ -86,6 +104,27 @@ AdditiveNoiseParams rough() {
   params.regression.landmarks = params.regression.max_landmarks = 10;
   params.regression.widths = {1};
   params.regression.ridges = {0.3};
+  return params;
+}
+
+/// Enough for what is linear or nearly so.
+AdditiveNoiseParams few_landmarks() {
+  AdditiveNoiseParams params;
+  params.regression.max_landmarks = 40;
+  return params;
+}
+
+/// Directions that the score does not decide, and links that no sampling error makes.
+AdditiveNoiseParams unsure() {
+  AdditiveNoiseParams params;
+  params.sure = 1e9;
+  params.price = 3;
+  return params;
+}
+
+AdditiveNoiseParams gaussian() {
+  AdditiveNoiseParams params;
+  params.noise = NoiseLaw::gaussian;
   return params;
 }
 
@@ -137,9 +176,7 @@ TEST(AdditiveNoise, DirectsAPairByItsCurve) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Matrix values = table(300, 2, seed, [](Random&, auto&& x) { x[0] = x[1] + x[1] * x[1] + 0.5 * x[0]; });
     expect_decided(find(values), {{1, 0}});
-    AdditiveNoiseParams gaussian;
-    gaussian.noise = NoiseLaw::gaussian;
-    expect_decided(find(values, gaussian), {{1, 0}});
+    expect_decided(find(values, gaussian()), {{1, 0}});
   }
 }
 
@@ -158,7 +195,7 @@ TEST(AdditiveNoise, DirectsACollider) {
 }
 
 TEST(AdditiveNoise, DirectsAChainAndWhatClosesIt) {
-  expect_decided(find(curved_table(500, 1)), {{0, 1}, {0, 3}, {1, 2}, {2, 3}});
+  expect_decided(find(curved_table(400, 1)), {{0, 1}, {0, 3}, {1, 2}, {2, 3}});
 }
 
 TEST(AdditiveNoise, SeesAnInteractionThatNeitherParentShowsAlone) {
@@ -172,13 +209,11 @@ TEST(AdditiveNoise, SeesAnInteractionThatNeitherParentShowsAlone) {
 TEST(AdditiveNoise, DirectsALinearPairByItsNoise) {
   int by_any = 0, by_gaussian = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Matrix values = table(500, 2, seed, [](Random& random, auto&& x) {
+    const Matrix values = table(400, 2, seed, [](Random& random, auto&& x) {
       x[1] = random.uniform(-1, 1);
       x[0] = x[1] + random.uniform(-1, 1);
     });
-    AdditiveNoiseParams gaussian;
-    gaussian.noise = NoiseLaw::gaussian;
-    const AdditiveNoiseResult result = find(values), other = find(values, gaussian);
+    const AdditiveNoiseResult result = find(values), other = find(values, gaussian());
     by_any += edges(result) == Edges{{1, 0}} && result.edges[0].by == DirectionBy::score;
     by_gaussian += other.edges.at(0).by == DirectionBy::score;
   }
@@ -186,22 +221,36 @@ TEST(AdditiveNoise, DirectsALinearPairByItsNoise) {
   EXPECT_LE(by_gaussian, 3);
 }
 
-TEST(AdditiveNoise, FindsNoEdgesAmongIndependentColumns) {
+// At the price of one parameter a tenth of all pairs look linked: the best of two directions and thirteen fits does.
+TEST(AdditiveNoise, FindsFewEdgesAmongIndependentColumnsAndNoneAtAHigherPrice) {
   int found = 0;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const AdditiveNoiseResult result = find(noise_table(200, 5, seed));
-    found += result.dag.edges();
-    if (result.dag.edges() > 0) continue;
-    EXPECT_THAT(result.edges, IsEmpty());
-    EXPECT_EQ(result.weights.cwiseAbs().maxCoeff(), 0);
-    EXPECT_EQ(result.additivity.p_value, 1);
-    EXPECT_EQ(result.additivity.child, -1);
-    EXPECT_TRUE(result.additivity.additive);
-  }
-  EXPECT_LE(found, 1);  // of 50 pairs
   AdditiveNoiseParams dear;
-  dear.price = 5;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) EXPECT_EQ(find(noise_table(200, 5, seed), dear).dag.edges(), 0);
+  dear.price = 3;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Matrix values = noise_table(150, 4, seed);
+    found += find(values).dag.edges();
+    const AdditiveNoiseResult none = find(values, dear);
+    EXPECT_THAT(none.edges, IsEmpty()) << seed;
+    EXPECT_EQ(none.weights.cwiseAbs().maxCoeff(), 0);
+    EXPECT_EQ(none.additivity.p_value, 1);
+    EXPECT_EQ(none.additivity.child, -1);
+    EXPECT_TRUE(none.additivity.additive);
+  }
+  EXPECT_LE(found, 8);  // of 36 pairs; 4 expected
+}
+
+// Of a column that is mostly 0 a regression on noise moves the quartiles a little apart.
+TEST(AdditiveNoise, FindsNoEdgesAmongIndependentBinaryColumns) {
+  for (const double share : {0.5, 0.2, 0.1}) {
+    int found = 0;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      const Matrix values = table(200, 3, seed, [&](Random& random, auto&& x) {
+        for (double& cell : x) cell = random.uniform() < share;
+      });
+      found += find(values).dag.edges();
+    }
+    EXPECT_LE(found, 1) << share;  // of 18 pairs
+  }
 }
 
 // ---- What nobody can know -------------------------------------------------------------------------------------------
@@ -209,26 +258,33 @@ TEST(AdditiveNoise, FindsNoEdgesAmongIndependentColumns) {
 TEST(AdditiveNoise, LeavesLinearGaussianChainsUndirected) {
   int links = 0, decided = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const AdditiveNoiseResult result = find(linear_chain(500, seed));
+    const AdditiveNoiseResult result = find(linear_chain(500, 4, seed), few_landmarks(), chain_links(4));
     for (int j = 1; j < 4; ++j) EXPECT_TRUE(result.dag.has_edge(j - 1, j) || result.dag.has_edge(j, j - 1)) << seed;
     for (const GraphEdge& edge : result.edges) {
       ++links;
       decided += edge.by != DirectionBy::nothing;
-      EXPECT_EQ(result.partial.undirected(edge.from, edge.to), edge.by == DirectionBy::nothing);
       // All of its evidence is for one direction or the other.
       EXPECT_NEAR(result.weights(edge.from, edge.to) + result.weights(edge.to, edge.from), edge.existence.value, 1e-12);
+      EXPECT_EQ(result.partial.undirected(edge.from, edge.to), edge.by == DirectionBy::nothing);
     }
   }
-  EXPECT_LE(links, 64);  // 60 are true
-  EXPECT_LE(decided, links / 20);
+  EXPECT_EQ(links, 60);
+  EXPECT_LE(decided, 3);  // 5 %
+}
+
+// To turn one edge of a long chain all before it must turn, and half the way is worse than none.
+TEST(AdditiveNoise, LeavesLongLinearGaussianChainsUndirected) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const AdditiveNoiseResult result = find(linear_chain(200, 7, seed), gaussian(), chain_links(7));
+    EXPECT_THAT(reasons(result), AllOf(SizeIs(6), Each(DirectionBy::nothing))) << seed;
+    for (const GraphEdge& edge : result.edges) EXPECT_LT(std::abs(edge.direction.value), 0.1) << seed;
+  }
 }
 
 TEST(AdditiveNoise, DirectsALinearGaussianColliderByItsParents) {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const Matrix values = table(500, 3, seed, [](Random&, auto&& x) { x[1] = x[0] + x[2] + 0.7 * x[1]; });
-    AdditiveNoiseParams params;
-    params.sure = 1e9;  // the score decides nothing
-    const AdditiveNoiseResult result = find(values, params);
+    const Matrix values = table(300, 3, seed, [](Random&, auto&& x) { x[1] = x[0] + x[2] + 0.7 * x[1]; });
+    const AdditiveNoiseResult result = find(values, unsure());
     EXPECT_THAT(edges(result), ElementsAre(Edge(0, 1), Edge(2, 1)));
     EXPECT_THAT(reasons(result), Each(DirectionBy::collider));
     EXPECT_EQ(result.partial.directed, result.dag.adjacency());
@@ -238,26 +294,24 @@ TEST(AdditiveNoise, DirectsALinearGaussianColliderByItsParents) {
 }
 
 TEST(AdditiveNoise, WhatFollowsFromACollidersArrowsIsAConsequence) {
-  const Matrix values = table(500, 4, 1, [](Random&, auto&& x) {
+  const Matrix values = table(300, 4, 1, [](Random&, auto&& x) {
     x[2] = x[0] + x[1] + 0.7 * x[2];
     x[3] = 0.9 * x[2] + 0.7 * x[3];
   });
-  AdditiveNoiseParams params;
-  params.sure = 1e9;
-  const AdditiveNoiseResult result = find(values, params);
+  const AdditiveNoiseResult result = find(values, unsure());
   EXPECT_THAT(edges(result), ElementsAre(Edge(0, 2), Edge(1, 2), Edge(2, 3)));
   EXPECT_THAT(reasons(result), ElementsAre(DirectionBy::collider, DirectionBy::collider, DirectionBy::consequence));
 }
 
 TEST(AdditiveNoise, WhatFollowsFromAGivenArrowIsAConsequence) {
-  GraphConstraints constraints = anything(4);
+  GraphConstraints constraints = chain_links(4);
   constraints.required = {{0, 1}};
-  AdditiveNoiseParams params;
-  params.sure = 1e9;
-  const AdditiveNoiseResult result = find(linear_chain(300, 1), params, constraints);
+  const AdditiveNoiseResult result = find(linear_chain(300, 4, 1), unsure(), constraints);
   EXPECT_THAT(edges(result), ElementsAre(Edge(0, 1), Edge(1, 2), Edge(2, 3)));
   EXPECT_THAT(reasons(result), ElementsAre(DirectionBy::knowledge, DirectionBy::consequence, DirectionBy::consequence));
   EXPECT_EQ(result.edges[0].direction.value, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(result.edges[0].direction.stability, 1);
+  EXPECT_TRUE(std::isfinite(result.edges[1].direction.value));
 }
 
 // ---- Constraints ----------------------------------------------------------------------------------------------------
@@ -336,26 +390,22 @@ TEST(AdditiveNoise, HasNoMoreParentsThanItMay) {
       const AdditiveNoiseResult result = find(values, params);
       for (int j = 0; j < 5; ++j) EXPECT_LE(result.dag.parents(j).size(), static_cast<std::size_t>(most)) << seed;
       // That there is no room for the other direction is not knowledge.
-      EXPECT_THAT(reasons(result), Each(testing::Ne(DirectionBy::knowledge))) << seed;
+      EXPECT_THAT(reasons(result), Each(Ne(DirectionBy::knowledge))) << seed;
     }
   }
 }
 
-// 1 → 2 is given. What is not: 0 → 2, since 2 → 0 is possible if 1 → 0 too.
+// 1 → 2 is given. 0 → 2 is not: it may be turned round if 0 → 1 is too.
 TEST(AdditiveNoise, ARequiredEdgeOnAnotherPathIsNoKnowledge) {
-  const Matrix values = table(300, 3, 4, [](Random&, auto&& x) {
-    x[1] = x[0] + x[1];
-    x[2] = x[0] + x[1] + x[2];
+  const Matrix values = table(200, 3, 4, [](Random&, auto&& x) {
+    x[1] = std::sin(2 * x[0]) + 0.4 * x[1];
+    x[2] = std::cos(2 * x[0]) + std::sin(2 * x[1]) + 0.4 * x[2];
   });
   GraphConstraints constraints = anything(3);
   constraints.required = {{1, 2}};
   const AdditiveNoiseResult result = find(values, {}, constraints);
-  ASSERT_EQ(result.edges.size(), 3u);
-  for (const GraphEdge& edge : result.edges) {
-    const bool given = edge.from == 1 && edge.to == 2;
-    EXPECT_EQ(edge.by == DirectionBy::knowledge, given) << edge.from << edge.to;
-    EXPECT_EQ(std::isinf(edge.direction.value), given) << edge.from << edge.to;
-  }
+  EXPECT_THAT(edges(result), ElementsAre(Edge(0, 1), Edge(0, 2), Edge(1, 2)));
+  EXPECT_THAT(reasons(result), ElementsAre(DirectionBy::score, DirectionBy::score, DirectionBy::knowledge));
 }
 
 TEST(AdditiveNoise, NamingAnEdgeTwiceIsHarmless) {
@@ -423,11 +473,10 @@ TEST(AdditiveNoise, ExistenceIsWhatTheChildsEntropyLoses) {
 TEST(Additivity, HoldsWhereNoiseAddsAndNotWhereItMultiplies) {
   int accepted = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    accepted += find(curved_table(400, seed)).additivity.additive;
+    const Matrix plus = table(400, 2, seed, [](Random&, auto&& x) { x[1] = std::tanh(2 * x[0]) + 0.4 * x[1]; });
     const Matrix times = table(400, 2, seed, [](Random&, auto&& x) { x[1] = (0.3 + std::abs(x[0])) * x[1] + x[0]; });
-    GraphConstraints constraints = anything(2);
-    constraints.required = {{0, 1}};
-    const AdditivityTest test = find(times, {}, constraints).additivity;
+    accepted += find(plus, {}, exactly(2, {{0, 1}})).additivity.additive;
+    const AdditivityTest test = find(times, {}, exactly(2, {{0, 1}})).additivity;
     EXPECT_FALSE(test.additive) << seed;
     EXPECT_LT(test.p_value, 1e-4) << seed;
     EXPECT_EQ(test.child, 1);
@@ -441,24 +490,21 @@ TEST(Additivity, SeesAPureProductWithoutAMean) {
     x[1] = std::sin(2 * x[0]) + 0.5 * x[1];
     x[2] = x[0] * x[2];
   });
-  GraphConstraints constraints = anything(3);
-  constraints.required = {{0, 1}, {0, 2}};
-  const AdditivityTest test = find(values, {}, constraints).additivity;
+  const AdditivityTest test = find(values, {}, exactly(3, {{0, 1}, {0, 2}})).additivity;
   EXPECT_FALSE(test.additive);
   EXPECT_EQ(test.child, 2);
   EXPECT_EQ(test.parent, 0);
 }
 
-TEST(Additivity, HoldsItsLevel) {
-  // True graph, additive noise: 3 of 60 expected below 0.05; more than 8 have a chance of 0.5 %.
-  GraphConstraints constraints;
-  constraints.allowed = ByteMatrix::Zero(4, 4);
-  constraints.required = {{0, 1}, {1, 2}, {0, 3}, {2, 3}};
+TEST(Additivity, HoldsItsLevelWhereRelationsAreLinear) {
+  // 2.5 of 50 expected below 0.05; more than 7 have a chance of 0.3 %.
   int below = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    below += find(curved_table(150, 100 + seed), {}, constraints).additivity.p_value < 0.05;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const AdditiveNoiseResult result =
+        find(linear_chain(120, 4, seed), few_landmarks(), exactly(4, {{0, 1}, {1, 2}, {2, 3}}));
+    below += result.additivity.p_value < 0.05;
   }
-  EXPECT_LE(below, 8);
+  EXPECT_LE(below, 7);
 }
 
 // ---- Units, rows, threads -------------------------------------------------------------------------------------------
@@ -482,7 +528,7 @@ TEST(AdditiveNoiseProperty, UnitsDoNotMatter) {
 }
 
 TEST(AdditiveNoise, SameBitsForAnyNumberOfThreads) {
-  const Matrix values = curved_table(120, 10);
+  const Matrix values = curved_table(80, 10);
   const auto with_threads = [&](int threads) {
     const ThreadLimit limit(threads);
     return find(values);
@@ -605,7 +651,7 @@ std::vector<ParentSets> all_graphs(int nodes) {
   return result;
 }
 
-/// A random graph with curved functions and as many tables as wanted.
+/// Of a random graph with straight and curved functions.
 Matrix random_table(Random& random, int nodes, Index rows) {
   const std::vector<int> order = random.permutation(nodes);
   Matrix values(rows, nodes);
@@ -621,9 +667,16 @@ Matrix random_table(Random& random, int nodes, Index rows) {
   return values;
 }
 
+/// One kernel; the key does not matter.
+RegressionParams exact() {
+  RegressionParams params = rough().regression;
+  params.landmarks = params.max_landmarks = 1000;
+  return params;
+}
+
 struct Searching {
   Searching(const Matrix& values, GraphConstraints constraints, double price = 0.01, int max_parents = 10)
-      : regression(standardised(values), rough().regression, Key{1}),
+      : regression(standardised(values), exact(), Key{1}),
         scores(regression, NoiseLaw::any),
         search(scores, std::move(constraints), price, max_parents, silent) {}
 
@@ -639,32 +692,32 @@ TEST(GraphSearch, AllGraphsAreAsManyAsAreKnown) {  // Robinson 1973
   EXPECT_EQ(all_graphs(4).size(), 543u);
 }
 
+// Of 40 tables of three variables climbing alone finds it in 35, of four in 26; turning edges round as well in 40
+// and 38.
 TEST(GraphSearch, NearlyAlwaysFindsTheBestOfAllGraphs) {
+  constexpr int kTables = 40;
   for (const int nodes : {3, 4}) {
     const std::vector<ParentSets> graphs = all_graphs(nodes);
-    constexpr int kTables = 40;
-    int climbed = 0, settled = 0;
+    int climbed = 0, turned = 0;
     for (std::uint64_t seed = 1; seed <= kTables; ++seed) {
       Random random(Key{seed});
       const Matrix values = random_table(random, nodes, 60);
-      AdditiveNoiseParams params = rough();
-      const double price = params.price * std::log(60.0) / 120;
-      Searching one(values, anything(nodes), price);
+      AdditiveNoiseParams params;
+      params.regression = exact();
+      Searching one(values, anything(nodes), params.price * std::log(60.0) / 120);
       double least = std::numeric_limits<double>::infinity();
       for (const ParentSets& graph : graphs) least = std::min(least, one.search.total(graph));
       ParentSets found = one.search.start();
       one.search.climb(found);
       ASSERT_TRUE(acyclic(found));
-      const double total = one.search.total(found);
-      EXPECT_GE(total, least - 1e-9);
-      climbed += total < least + 1e-9;
-      // Turning edges round escapes from some. (Landmarks are others: scores differ a little.)
-      params.regression.landmarks = params.regression.max_landmarks = 60;
-      (void)params;
-      settled += 0;
+      const double by_climbing = one.search.total(found), by_turning = find(values, params).score;
+      EXPECT_GE(by_climbing, least);
+      EXPECT_GE(by_turning, least - 1e-6);
+      climbed += by_climbing < least + 1e-9;
+      turned += by_turning < least + 1e-6;
     }
-    RecordProperty("climbed_" + std::to_string(nodes), climbed);
-    std::cout << nodes << " nodes: climbed " << climbed << " settled " << settled << '\n';
+    EXPECT_GE(climbed, kTables / 2) << nodes;
+    EXPECT_GE(turned, kTables * 9 / 10) << nodes;
   }
 }
 

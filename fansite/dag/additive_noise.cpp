@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "fansite/dag/graph_search.h"
 #include "fansite/data.h"
@@ -135,12 +136,10 @@ Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
   return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
 }
 
-Dag dag_of(const ParentSets& parents) {
-  std::vector<Edge> edges;
-  for (std::size_t j = 0; j < parents.size(); ++j) {
-    for (const int i : parents[j]) edges.emplace_back(i, static_cast<int>(j));
-  }
-  return Dag(static_cast<int>(parents.size()), edges);
+// Whether i → j is one of two edges into j whose other ends are not linked.
+bool in_collider(const Dag& dag, int i, int j) {
+  return std::any_of(dag.parents(j).begin(), dag.parents(j).end(),
+                     [&](int k) { return k != i && !dag.has_edge(i, k) && !dag.has_edge(k, i); });
 }
 
 }  // namespace
@@ -182,8 +181,14 @@ AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const Gr
     for (int to = 0; to < edges.nodes() && settled; ++to) {
       for (const int from : edges.parents(to)) {
         ParentSets other = best;
-        if (!search.reverse(other, {from, to})) continue;
-        search.climb(other, {to, from});
+        bool possible = search.reverse(other, {from, to});
+        if (possible) search.climb(other, {to, from});
+        if (std::optional<ParentSets> equivalent = search.equivalent(best, {from, to})) {
+          search.climb(*equivalent, {to, from});
+          if (!possible || search.total(*equivalent) < search.total(other)) other = std::move(*equivalent);
+          possible = true;
+        }
+        if (!possible) continue;
         progress.advance(1);
         if (search.total(other) < total - 1e-9) {
           search.climb(other);
@@ -242,11 +247,10 @@ AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const Gr
     }
   }
   result.partial = oriented(result.dag, decided);
-  const PartialDag colliders = oriented(result.dag, ByteMatrix::Zero(values.cols(), values.cols()));
   for (GraphEdge& edge : result.edges) {
     const bool directed = result.partial.directed(edge.from, edge.to) != 0;
     if (edge.by == DirectionBy::nothing && directed) {
-      edge.by = colliders.directed(edge.from, edge.to) ? DirectionBy::collider : DirectionBy::consequence;
+      edge.by = in_collider(result.dag, edge.from, edge.to) ? DirectionBy::collider : DirectionBy::consequence;
     }
     const double share = directed ? 1.0 : edge.direction.stability;
     result.weights(edge.from, edge.to) = share * edge.existence.value;

@@ -22,10 +22,10 @@ struct AdditiveNoiseParams {
   NoiseLaw noise = NoiseLaw::any;
   /// What an edge must gain, in units of ln N / 2N nats a row: the price of one parameter (BIC). Residuals are honest
   /// already; this pays for having chosen.
-  double price = 1;
+  double price = 2;
   int max_parents = 10;
   /// A direction is decided if the best graph with the edge turned round is worse by this many standard errors.
-  double sure = 2;
+  double sure = 2.5;
   Index max_rows = 5000;  ///< rows used, drawn at random; 0: all
   RegressionParams regression;
   std::uint64_t seed = 0;  ///< of landmarks and of the rows drawn

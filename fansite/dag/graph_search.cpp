@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fansite/dag/orientation.h"
 #include "fansite/parallel.h"
 #include "fansite/single_threaded_blas.h"
 
@@ -22,6 +23,17 @@ std::vector<int> with(std::vector<int> set, int member) {
 std::vector<int> without(std::vector<int> set, int member) {
   std::erase(set, member);
   return set;
+}
+
+// The edges of a directed path, if there is one.
+std::vector<Edge> path_between(const ParentSets& parents, int from, int to) {
+  for (const int parent : of(parents, to)) {
+    if (!reaches(parents, from, parent)) continue;
+    std::vector<Edge> path = parent == from ? std::vector<Edge>() : path_between(parents, from, parent);
+    path.emplace_back(parent, to);
+    return path;
+  }
+  return {};
 }
 
 }  // namespace
@@ -44,6 +56,14 @@ bool reaches(const ParentSets& parents, int from, int to) {
     }
   }
   return false;
+}
+
+Dag dag_of(const ParentSets& parents) {
+  std::vector<Edge> edges;
+  for (std::size_t j = 0; j < parents.size(); ++j) {
+    for (const int i : parents[j]) edges.emplace_back(i, static_cast<int>(j));
+  }
+  return Dag(static_cast<int>(parents.size()), edges);
 }
 
 // ---- Scores ---------------------------------------------------------------------------------------------------------
@@ -85,6 +105,7 @@ GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, doub
       progress_(progress) {
   auto& [allowed, required, links, apart] = constraints_;
   std::sort(required.begin(), required.end());
+  required.erase(std::unique(required.begin(), required.end()), required.end());
   for (auto& [i, j] : links) {
     if (i > j) std::swap(i, j);
   }
@@ -179,16 +200,75 @@ void GraphSearch::climb(ParentSets& parents, Edge kept) {
 
 bool GraphSearch::reverse(ParentSets& parents, Edge edge) {
   const auto [i, j] = edge;
-  if (is_required(i, j) || !may_become_parent(parents, j, i)) return false;
-  of(parents, j) = without(of(parents, j), i);
-  // j → i closes a cycle with every other path i → … → j: their last edges go.
-  for (const int parent : std::vector<int>(of(parents, j))) {
-    if (!reaches(parents, i, parent)) continue;
-    if (is_required(parent, j) || is_required_link(parent, j)) return false;
-    of(parents, j) = without(of(parents, j), parent);
+  const auto must_stay = [&](Edge e) { return is_required(e.first, e.second) || is_required_link(e.first, e.second); };
+  if (is_required(i, j) || !constraints_.allowed(j, i)) return false;
+  ParentSets turned = parents;
+  of(turned, j) = without(of(turned, j), i);
+  for (const int other : of(parents, i)) {
+    if (constraints_.apart.size() == 0 || !constraints_.apart(j, other)) continue;
+    if (must_stay({other, i})) return false;
+    of(turned, i) = without(of(turned, i), other);
   }
-  of(parents, i) = with(of(parents, i), j);
+  // j → i closes a cycle with every path i → … → j: the last edge that may go goes.
+  for (std::vector<Edge> path = path_between(turned, i, j); !path.empty(); path = path_between(turned, i, j)) {
+    const auto last = std::find_if_not(path.rbegin(), path.rend(), must_stay);
+    if (last == path.rend()) return false;
+    of(turned, last->second) = without(of(turned, last->second), last->first);
+  }
+  // One makes room if there are too many: the one that is missed least.
+  if (!may_have_more(of(turned, i))) {
+    std::vector<LocalScores::Query> queries;
+    for (const int other : of(turned, i)) {
+      if (!must_stay({other, i})) queries.emplace_back(i, with(without(of(turned, i), other), j));
+    }
+    if (queries.empty()) return false;
+    scores_.prepare(queries, progress_);
+    of(turned, i) = std::min_element(queries.begin(), queries.end(), [&](const auto& a, const auto& b) {
+                      return scores_(a.first, a.second) < scores_(b.first, b.second);
+                    })->second;
+  } else {
+    of(turned, i) = with(of(turned, i), j);
+  }
+  parents = std::move(turned);
   return true;
+}
+
+std::optional<ParentSets> GraphSearch::equivalent(const ParentSets& parents, Edge edge) const {
+  const Dag dag = dag_of(parents);
+  const int nodes = dag.nodes();
+  const ByteMatrix undirected = oriented(dag, ByteMatrix::Zero(nodes, nodes)).undirected;
+  if (!undirected(edge.first, edge.second)) return std::nullopt;
+  // What hangs together without directions is chordal: ordered from one node on, each time by the most links to those
+  // before (maximum cardinality search), it has no new colliders (Tarjan and Yannakakis, 1984).
+  std::vector<int> place(parents.size(), -1), links(parents.size(), 0);
+  for (int node = edge.second, count = 0; node >= 0; ++count) {
+    place[static_cast<std::size_t>(node)] = count;
+    int next = -1;
+    for (int k = 0; k < nodes; ++k) {
+      int& linked = links[static_cast<std::size_t>(k)];
+      linked += undirected(node, k);
+      if (place[static_cast<std::size_t>(k)] >= 0 || linked == 0) continue;
+      if (next < 0 || linked > links[static_cast<std::size_t>(next)]) next = k;
+    }
+    node = next;
+  }
+  ParentSets result = parents;
+  for (int j = 0; j < nodes; ++j) {
+    for (const int i : of(parents, j)) {
+      if (!undirected(i, j) || place[static_cast<std::size_t>(i)] < place[static_cast<std::size_t>(j)] ||
+          place[static_cast<std::size_t>(j)] < 0) {
+        continue;
+      }
+      if (is_required(i, j)) return std::nullopt;
+      of(result, j) = without(of(result, j), i);
+      if (!may_become_parent(result, j, i)) return std::nullopt;
+      of(result, i) = with(of(result, i), j);
+    }
+  }
+  for (const std::vector<int>& set : result) {
+    if (static_cast<int>(set.size()) > max_parents_) return std::nullopt;
+  }
+  return result;
 }
 
 double GraphSearch::total(const ParentSets& parents) {

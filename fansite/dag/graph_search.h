@@ -4,18 +4,21 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "fansite/dag/constraints.h"
 #include "fansite/dag/regression.h"
 #include "fansite/dag/residual_entropy.h"
+#include "fansite/graph.h"
 #include "fansite/progress.h"
 
 namespace fansite::dag {
 
 using ParentSets = std::vector<std::vector<int>>;  ///< per node, ascending
 
+Dag dag_of(const ParentSets& parents);
 bool has_edge(const ParentSets& parents, int from, int to);
 /// Whether there is a directed path; a node reaches itself.
 bool reaches(const ParentSets& parents, int from, int to);
@@ -55,6 +58,9 @@ class GraphSearch {
   /// The same graph with from → to turned round, which a first climb may then repair around it; false if that must not
   /// be.
   bool reverse(ParentSets& parents, Edge edge);
+  /// A graph with the same independences in which from → to is turned round, if there is one that may be: where data
+  /// say nothing of directions, single steps lead through worse graphs to it.
+  std::optional<ParentSets> equivalent(const ParentSets& parents, Edge edge) const;
   /// Scores and prices of all edges, in nats a row.
   double total(const ParentSets& parents);
 

@@ -112,6 +112,10 @@ class BestFits {
 Matrix standardised(const MatrixView& values) {
   Matrix result = values.rowwise() - values.colwise().mean();
   for (Index j = 0; j < result.cols(); ++j) {
+    if ((values.col(j).array() == values(0, j)).all()) {
+      result.col(j).setZero();  // its mean may differ from it by rounding
+      continue;
+    }
     const double spread = std::sqrt(result.col(j).squaredNorm() / static_cast<double>(result.rows()));
     if (spread > 0) result.col(j) = (result.col(j) / spread).cast<float>().cast<double>();
   }

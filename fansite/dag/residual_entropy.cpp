@@ -10,6 +10,7 @@ namespace fansite::dag {
 namespace {
 
 constexpr double kLeastSpread = 1e-6;
+constexpr double kLeastShare = 0.05;  // of the quartiles' spread in that of nearly all values; Cauchy's law has 0.11
 
 Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e) {
   const double mean = e.mean();
@@ -17,15 +18,20 @@ Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e) {
   return 0.5 * std::log(2 * std::numbers::pi * variance) + (e.array() - mean).square() / (2 * variance);
 }
 
-// The median, and the spread that a normal law with the same quartiles would have.
-std::pair<double, double> middle_and_spread(std::vector<double> values) {
+// The median, and the spreads that a normal law with the same quartiles or the same 1st and 99th percentiles would
+// have.
+struct Spread {
+  double middle, quartiles, wide;
+};
+
+Spread spread_of(std::vector<double> values) {
   const auto at = [&](double share) {
     const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
     std::nth_element(values.begin(), place, values.end());
     return *place;
   };
   const double low = at(0.25), middle = at(0.5), high = at(0.75);
-  return {middle, (high - low) / 1.349};
+  return {middle, (high - low) / 1.349, (at(0.99) - at(0.01)) / 4.653};
 }
 
 // A density on a grid: linear binning, then a Gaussian kernel.
@@ -89,22 +95,22 @@ class GridDensity {
 // bandwidth serves both; p(e) = p(v) / (2σ cosh v).
 Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
   const auto n = static_cast<double>(e.size());
-  const auto [middle, quartile_spread] = middle_and_spread({e.begin(), e.end()});
+  const auto [middle, quartiles, wide] = spread_of({e.begin(), e.end()});
   const double deviation = std::sqrt((e.array() - e.mean()).square().mean());
-  // Of discrete residuals the quartiles may coincide.
-  const double scale = 2 * std::max(quartile_spread > 0 ? quartile_spread : deviation, kLeastSpread);
+  // Of discrete residuals the quartiles may coincide, or differ by the little that a regression on noise moves them;
+  // entropies must not hang on that.
+  const double scale = 2 * std::max(wide > 0 ? std::max(quartiles, kLeastShare * wide) : deviation, kLeastSpread);
   const Vector v = ((e.array() - middle) / scale).unaryExpr([](double x) { return std::asinh(x); });
   const double spread = std::sqrt((v.array() - v.mean()).square().mean());
-  const double quartiles = middle_and_spread({v.begin(), v.end()}).second;
-  const double narrow = quartiles > 0 ? std::min(spread, quartiles) : spread;
+  const double narrow = std::clamp(spread_of({v.begin(), v.end()}).quartiles, kLeastShare * spread, spread);
   const double bandwidth = 0.9 * std::max(narrow, 1e-3) * std::pow(n, -0.2);  // Silverman 1986
   const GridDensity density(v, bandwidth);
   // A point far from all others has some density still: that of a wide law with a small weight.
   constexpr double kShare = 0.02;
   Vector result(e.size());
   for (Index i = 0; i < e.size(); ++i) {
-    const double wide = 0.5 * std::exp(-std::abs(v[i]));
-    const double p = (1 - kShare) * density.of_others(v[i]) / (n - 1) + kShare * wide;
+    const double tail = 0.5 * std::exp(-std::abs(v[i]));
+    const double p = (1 - kShare) * density.of_others(v[i]) / (n - 1) + kShare * tail;
     result[i] = -std::log(p) + std::log(scale * std::cosh(v[i]));
   }
   return result;
