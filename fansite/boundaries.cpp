@@ -30,8 +30,9 @@ constexpr Index kFewestForFlow = 100;
 // Half the steps of a search are the misses at its end; a quick one has two of them instead of seven.
 constexpr int kQuickPatience = 1;
 
-// For a quick graph so many rows are enough.
+// For a quick graph so many rows and landmarks are enough.
 constexpr Index kQuickRows = 1000;
+constexpr int kQuickLandmarks = 30;
 
 // Per variable the column it repeats, or −1.
 std::vector<int> find_copies(const std::vector<Finding>& findings, int variables) {
@@ -165,7 +166,10 @@ void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, cons
   }
   dag::AdditiveNoiseParams noise;
   noise.seed = params.seed;
-  if (params.effort == Effort::quick) noise.max_rows = kQuickRows;
+  if (params.effort == Effort::quick) {
+    noise.max_rows = kQuickRows;
+    noise.regression.landmarks = noise.regression.landmarks_per_parent = kQuickLandmarks;
+  }
   result.graph = dag::find_additive_noise_graph(data.values, {allowed, {}, {}, {}}, noise, progress);
   result.refined = !automatic || result.graph->additivity.additive;
   if (result.refined) found = refined(estimator, found, result.graph->dag, progress);

@@ -22,7 +22,7 @@ struct AdditiveNoiseParams {
   NoiseLaw noise = NoiseLaw::any;
   /// What an edge must gain, in units of ln N / 2N nats a row: the price of one parameter (BIC). Residuals are honest
   /// already; this pays for having chosen.
-  double price = 2;
+  double price = 1;
   int max_parents = 10;
   /// A direction is decided if the best graph with the edge turned round is worse by this many standard errors.
   double sure = 2.5;
