@@ -110,9 +110,12 @@ void eval_graph(const EvalOptions& options, const SavedGraph& result, const Name
   print(options, {{"SHD", score.shd},
                   {"AUC-ROC", score.auc_roc},
                   {"AUC-PR", score.auc_pr},
+                  {"skeleton F1", score.skeleton_f1},
+                  {"directions", score.direction_accuracy},
                   {"extra", score.extra},
                   {"missing", score.missing},
-                  {"reversed", score.reversed}});
+                  {"reversed", score.reversed},
+                  {"undecided", score.undecided}});
 }
 
 void run(const EvalOptions& options) {

@@ -90,6 +90,7 @@ GraphScore score_graph(const ByteMatrix& estimate, const ByteMatrix& truth) {
         truth.rows(), truth.cols());
   GraphScore score;
   std::int64_t true_edges = 0;
+  int links = 0, directed_links = 0, right_links = 0;  // true ones found; those with one direction; the true one
   for (Index j = 0; j < truth.cols(); ++j) {
     for (Index i = 0; i <= j; ++i) {
       // The pair {i, j}, both ways at once; on the diagonal there is one way only, and a loop is an extra edge.
@@ -102,10 +103,19 @@ GraphScore score_graph(const ByteMatrix& estimate, const ByteMatrix& truth) {
       const bool linked = estimate_ij || estimate_ji, truly_linked = truth_ij || truth_ji;
       score.extra += int{linked && !truly_linked};
       score.missing += int{truly_linked && !linked};
+      const bool one_way = estimate_ij != estimate_ji;
+      score.undecided += int{estimate_ij && estimate_ji};
+      links += int{linked && truly_linked};
+      directed_links += int{one_way && truly_linked};
+      right_links += int{one_way && ((estimate_ij && truth_ij) || (estimate_ji && truth_ji))};
       score.reversed += int{estimate_ij && !truth_ij && truth_ji} + int{estimate_ji && !truth_ji && truth_ij};
     }
   }
   score.shd = score.extra + score.missing + score.reversed;
+
+  const int either = 2 * links + score.extra + score.missing;
+  score.skeleton_f1 = either == 0 ? 1.0 : 2.0 * links / either;
+  score.direction_accuracy = directed_links == 0 ? kUndefined : static_cast<double>(right_links) / directed_links;
 
   // The curves of a 0/1 score have one inner point, so their areas are formulas.
   const auto entries = static_cast<double>(truth.size());

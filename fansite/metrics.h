@@ -36,8 +36,11 @@ struct GraphScore {
   int extra = 0, missing = 0;                   ///< pairs linked in the estimate alone, in the truth alone
   int reversed = 0;                             ///< edges whose opposite is the true one
   int shd = 0;                                  ///< extra + missing + reversed; a reversed edge costs 1
-  double auc_roc = 0;  ///< over all d·d entries, the diagonal among them; NaN if the truth has no edge
-  double auc_pr = 0;   ///< average precision over the same entries; NaN if the truth has no edge
+  int undecided = 0;                            ///< links of both directions in the estimate: their direction is open
+  double skeleton_f1 = 0;                       ///< of links, whatever their direction; 1 if neither graph has one
+  double direction_accuracy = 0;  ///< of the true links found with one direction, the share of right ones; NaN: none
+  double auc_roc = 0;             ///< over all d·d entries, the diagonal among them; NaN if the truth has no edge
+  double auc_pr = 0;              ///< average precision over the same entries; NaN if the truth has no edge
 };
 GraphScore score_graph(const ByteMatrix& estimate, const ByteMatrix& truth);
 

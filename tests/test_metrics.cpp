@@ -111,11 +111,29 @@ TEST(ScoreGraph, OracleOfTheSpecification) {
   EXPECT_EQ(score.true_positives, 8);
   EXPECT_EQ(score.false_positives, 2);
   EXPECT_EQ(score.reversed, 1);
+  EXPECT_EQ(score.undecided, 0);
+  EXPECT_DOUBLE_EQ(score.skeleton_f1, 2.0 * 9 / (10 + 17));
+  EXPECT_DOUBLE_EQ(score.direction_accuracy, 8.0 / 9);
   EXPECT_EQ(score.extra, 1);
   EXPECT_EQ(score.missing, 8);
   EXPECT_EQ(score.shd, 10);
   EXPECT_NEAR(score.auc_roc, 0.725679, 5e-7);
   EXPECT_NEAR(score.auc_pr, 0.450851, 5e-7);
+}
+
+TEST(GraphScore, TellsLinksAndDirectionsApart) {
+  ByteMatrix truth = ByteMatrix::Zero(4, 4), estimate = ByteMatrix::Zero(4, 4);
+  truth(0, 1) = truth(1, 2) = truth(2, 3) = 1;
+  estimate(0, 1) = estimate(1, 0) = 1;  // open
+  estimate(2, 1) = 1;                   // the wrong way
+  estimate(0, 3) = 1;                   // no link
+  const GraphScore score = score_graph(estimate, truth);
+  EXPECT_EQ(score.undecided, 1);
+  EXPECT_DOUBLE_EQ(score.skeleton_f1, 2.0 * 2 / (3 + 3));
+  EXPECT_EQ(score.direction_accuracy, 0);
+  const ByteMatrix none = ByteMatrix::Zero(4, 4);
+  EXPECT_EQ(score_graph(none, none).skeleton_f1, 1);
+  EXPECT_TRUE(std::isnan(score_graph(none, truth).direction_accuracy));
 }
 
 TEST(ScoreGraph, EmptyAndPerfectEstimates) {

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small tables whose equations are known, from values to graph and JSON. How directions are found is in
+// test_dag_additive_noise.cpp; here it is what goes in, what is obeyed and what comes out.
+#include "fansite/causal_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "fansite/error.h"
+#include "fansite/parallel.h"
+#include "fansite/refine.h"
+#include "fansite/report/json.h"
+#include "support.h"
+
+namespace fansite {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Json = nlohmann::ordered_json;
+
+enum { a, b, c, d };
+
+// ---- Tables and calls -----------------------------------------------------------------------------------------------
+
+/// a → b → c, a → d ← c, all curved.
+Dataset curved() {
+  Random random(Key{2});
+  Dataset data{{"a", "b", "c", "d"}, Matrix(300, 4)};
+  for (auto row : data.values.rowwise()) {
+    const double x = random.normal();
+    const double y = std::sin(2 * x) + 0.3 * random.normal();
+    const double z = std::cos(2 * y) + 0.3 * random.normal();
+    row << x, y, z, x * x + std::sin(2 * z) + 0.4 * random.normal();
+  }
+  return data;
+}
+
+const Dag& truth() {
+  static const Dag dag(4, {{a, b}, {b, c}, {a, d}, {c, d}});
+  return dag;
+}
+
+/// a → b → c and d apart, linear and Gaussian: no table tells the directions.
+Dataset chain() {
+  Random random(Key{1});
+  Dataset data{{"a", "b", "c", "d"}, Matrix(400, 4)};
+  for (auto row : data.values.rowwise()) {
+    const double x = random.normal(), y = x + random.normal();
+    row << x, y, y + random.normal(), random.normal();
+  }
+  return data;
+}
+
+Dataset with_column(Dataset data, const std::string& name, const Vector& values) {
+  data.names.push_back(name);
+  data.values.conservativeResize(Eigen::NoChange, data.values.cols() + 1);
+  data.values.col(data.values.cols() - 1) = values;
+  return data;
+}
+
+CausalGraphParams method(GraphMethod method) {
+  CausalGraphParams params;
+  params.method = method;
+  params.boundaries.estimator = EstimatorKind::gaussian;
+  // Few epochs, and every weight that has grown is an edge: the graph need not be true, but must have some.
+  params.differentiable.first.max_epochs = params.differentiable.second.max_epochs = 30;
+  params.differentiable.mask_threshold = params.differentiable.threshold = 0.01;
+  return params;
+}
+
+CausalGraphResult find(const Dataset& data, const ByteMatrix* links, const CausalGraphParams& params = method({}),
+                       const Knowledge& knowledge = {}) {
+  NoProgress progress;
+  return causal_graph(data, links, knowledge, params, progress);
+}
+
+/// The curved table inside its moral graph.
+CausalGraphResult find_obeying(const std::string& rules) {
+  const Dataset data = curved();
+  const ByteMatrix links = truth().moral_graph();
+  return find(data, &links, method(GraphMethod::additive_noise), Knowledge::parse(rules, "rules.txt", data.names));
+}
+
+bool linked(const dag::PartialDag& graph, int i, int j) {
+  return graph.directed(i, j) || graph.directed(j, i) || graph.undirected(i, j);
+}
+
+ByteMatrix skeleton(const dag::PartialDag& graph) {
+  return (graph.directed + graph.directed.transpose() + graph.undirected).cwiseMin(1);
+}
+
+long count(const ByteMatrix& matrix) { return matrix.cast<long>().sum(); }
+
+ByteMatrix all_pairs(int variables) {
+  ByteMatrix pairs = ByteMatrix::Ones(variables, variables);
+  pairs.diagonal().setZero();
+  return pairs;
+}
+
+// ---- Finding --------------------------------------------------------------------------------------------------------
+
+TEST(CausalGraph, OfCurvedEquationsIsTheTrueOne) {
+  const ByteMatrix moral = truth().moral_graph(), all = all_pairs(4);
+  for (const ByteMatrix* links : {&moral, &all}) {
+    const CausalGraphResult result = find(curved(), links);
+    EXPECT_EQ(result.graph.directed, truth().adjacency());
+    EXPECT_EQ(count(result.graph.undirected), 0);
+    EXPECT_EQ(result.links, *links);
+    EXPECT_EQ(result.variables, curved().names);
+    EXPECT_EQ(result.rows, 300);
+    EXPECT_FALSE(result.boundaries.has_value());
+    EXPECT_FALSE(result.differentiable.has_value());
+    ASSERT_TRUE(result.additive_noise.has_value());
+    EXPECT_TRUE(result.additive_noise->additivity.additive);
+    EXPECT_THAT(result.warnings, IsEmpty());
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j) EXPECT_EQ(result.weights(i, j) > 0, truth().has_edge(i, j)) << i << " " << j;
+    }
+  }
+}
+
+TEST(CausalGraph, StaysInsideTheLinks) {
+  ByteMatrix links = truth().moral_graph();
+  links(a, b) = links(b, a) = 0;
+  const CausalGraphResult result = find(curved(), &links);
+  EXPECT_FALSE(linked(result.graph, a, b));
+  EXPECT_TRUE(linked(result.graph, a, d));
+  EXPECT_EQ(skeleton(result.graph).cwiseMin(links), skeleton(result.graph));
+}
+
+TEST(CausalGraph, WithoutLinksFindsBoundariesFirst) {
+  CausalGraphParams params = method(GraphMethod::additive_noise);
+  params.seed = 7;
+  const CausalGraphResult result = find(chain(), nullptr, params);
+  ASSERT_TRUE(result.boundaries.has_value());
+  EXPECT_EQ(result.boundaries->estimator, EstimatorKind::gaussian);
+  EXPECT_EQ(result.boundaries->params.seed, 7u);
+  EXPECT_FALSE(result.boundaries->refined);
+  EXPECT_EQ(result.links, links_of(result.boundaries->found, 4));
+  EXPECT_EQ(result.links, Dag(4, {{a, b}, {b, c}}).moral_graph());
+  EXPECT_EQ(skeleton(result.graph), result.links);
+  EXPECT_GT(result.boundary_seconds, 0);
+  EXPECT_GT(result.graph_seconds, 0);
+}
+
+TEST(CausalGraph, LeavesOpenWhatLinearTablesDoNotTellUnlessADagIsAskedFor) {
+  CausalGraphParams params = method(GraphMethod::additive_noise);
+  const dag::PartialDag open = find(chain(), nullptr, params).graph;
+  EXPECT_EQ(count(open.undirected), 4);
+  EXPECT_EQ(open.undirected, open.undirected.transpose());
+  params.force_dag = true;
+  const CausalGraphResult forced = find(chain(), nullptr, params);
+  EXPECT_EQ(count(forced.graph.undirected), 0);
+  EXPECT_EQ(count(forced.graph.directed), 2);
+  EXPECT_THAT(find_cycle(forced.graph.directed), IsEmpty());
+  EXPECT_EQ(skeleton(forced.graph), skeleton(open));
+  EXPECT_EQ(forced.graph.directed, forced.additive_noise->dag.adjacency());
+}
+
+TEST(CausalGraph, WarnsWhereNoiseDoesNotJustAdd) {
+  Random random(Key{2});
+  Dataset data{{"a", "b"}, Matrix(400, 2)};
+  for (auto row : data.values.rowwise()) {
+    const double x = random.normal();
+    row << x, std::sin(x) + std::exp(x) * random.normal();
+  }
+  const ByteMatrix links = all_pairs(2);
+  CausalGraphParams params = method(GraphMethod::additive_noise);
+  params.additive_noise.price = 0;
+  const CausalGraphResult result = find(data, &links, params, Knowledge::parse("require a -> b", "r", data.names));
+  EXPECT_FALSE(result.additive_noise->additivity.additive);
+  EXPECT_THAT(result.warnings, Contains(AllOf(HasSubstr("'b' depends on 'a'"), HasSubstr("does not just add"))));
+}
+
+TEST(CausalGraph, HasTheSameBitsForOneAndTwoThreads) {
+  const ByteMatrix links = all_pairs(4);
+  for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+    const auto with_threads = [&](int threads) {
+      const ThreadLimit limit(threads);
+      const CausalGraphResult result = find(curved(), &links, method(each));
+      EXPECT_GT(count(result.graph.directed), 0) << name(each);
+      Json json = Json::parse(to_json(result, {}));
+      json.erase("timing");
+      return json.dump();
+    };
+    EXPECT_EQ(with_threads(1), with_threads(2)) << name(each);
+  }
+}
+
+// ---- Knowledge ------------------------------------------------------------------------------------------------------
+
+TEST(CausalGraphKnowledge, AForbiddenEdgeIsAbsent) {
+  const CausalGraphResult result = find_obeying("forbid a -> b");
+  EXPECT_FALSE(result.graph.directed(a, b));
+  EXPECT_FALSE(result.graph.undirected(a, b));
+  EXPECT_FALSE(linked(find_obeying("forbid a -- b").graph, a, b));
+}
+
+TEST(CausalGraphKnowledge, ARequiredEdgeIsPresentAgainstTheDataAndOutsideTheLinks) {
+  EXPECT_TRUE(find_obeying("require d -> a").graph.directed(d, a));
+  const CausalGraphResult result = find_obeying("require b -> d");  // which no link allows
+  EXPECT_FALSE(result.links(b, d));
+  EXPECT_TRUE(result.graph.directed(b, d));
+  for (const dag::GraphEdge& edge : result.additive_noise->edges) {
+    const bool given = edge.from == b && edge.to == d;
+    EXPECT_EQ(edge.by == dag::DirectionBy::knowledge, given) << edge.from << " " << edge.to;
+  }
+}
+
+TEST(CausalGraphKnowledge, ARequiredLinkIsPresentInOneDirection) {
+  const dag::PartialDag graph = find_obeying("require b -- d").graph;
+  EXPECT_TRUE(linked(graph, b, d));
+  EXPECT_EQ(graph.directed(b, d) + graph.directed(d, b) + graph.undirected(b, d), 1);
+  const dag::PartialDag one_way = find_obeying("require b -- d\nforbid b -> d").graph;
+  EXPECT_TRUE(one_way.directed(d, b));
+}
+
+TEST(CausalGraphKnowledge, TiersAreObeyed) {
+  const dag::PartialDag graph = find_obeying("tier 1: c d\ntier 2: a b").graph;
+  for (const int early : {c, d}) {
+    for (const int late : {a, b}) {
+      EXPECT_FALSE(graph.directed(late, early));
+      EXPECT_FALSE(graph.undirected(late, early));
+    }
+  }
+  EXPECT_TRUE(graph.directed(c, b));  // turned round, not lost
+  const dag::PartialDag within = find_obeying("tier 1: c d\ntier 2: a b\ntier 1 within forbidden").graph;
+  EXPECT_FALSE(linked(within, c, d));
+}
+
+TEST(CausalGraphKnowledge, RootsHaveNoParentsAndSinksNoChildren) {
+  const dag::PartialDag graph = find_obeying("root d\nsink a").graph;
+  EXPECT_EQ(count(graph.directed.col(d)) + count(graph.undirected.col(d)), 0);
+  EXPECT_EQ(count(graph.directed.row(a)) + count(graph.undirected.row(a)), 0);
+  EXPECT_TRUE(graph.directed(d, a));
+}
+
+TEST(CausalGraphKnowledge, APairThatIsNotInOneBoundaryHasNoLinkAndNoCommonChild) {
+  const dag::PartialDag graph = find_obeying("not-in-boundary a c").graph;
+  EXPECT_FALSE(linked(graph, a, c));
+  for (const int child : {b, d}) EXPECT_FALSE(graph.directed(a, child) && graph.directed(c, child)) << child;
+  EXPECT_TRUE(linked(graph, a, d) || linked(graph, c, d));
+}
+
+// The links in their first directions would make the pair parents of one child.
+TEST(CausalGraphKnowledge, RequiredLinksMakeNoCommonChildOfAPairThatIsNotInOneBoundary) {
+  const dag::PartialDag graph = find_obeying("require a -- d\nrequire c -- d\nnot-in-boundary a c").graph;
+  EXPECT_TRUE(linked(graph, a, d));
+  EXPECT_TRUE(linked(graph, c, d));
+  EXPECT_FALSE(linked(graph, a, c));
+  EXPECT_FALSE(graph.directed(a, d) && graph.directed(c, d));
+}
+
+TEST(CausalGraphKnowledge, APairInOneBoundaryHasALinkOrACommonChild) {
+  const dag::PartialDag graph = find_obeying("in-boundary b d").graph;
+  bool together = linked(graph, b, d);
+  for (const int child : {a, c}) together = together || (graph.directed(b, child) && graph.directed(d, child));
+  EXPECT_TRUE(together);
+}
+
+TEST(CausalGraphKnowledge, ThatAgreesChangesNoEdge) {
+  const CausalGraphResult result = find_obeying("require a -> b\nforbid d -> *\ntier 1: a\ntier 2: b c d");
+  EXPECT_EQ(result.graph.directed, truth().adjacency());
+  EXPECT_TRUE(result.additive_noise->edges.at(0).by == dag::DirectionBy::knowledge);
+  EXPECT_EQ(result.additive_noise->edges.at(0).direction.value, INFINITY);
+}
+
+TEST(CausalGraphKnowledge, IsNotForTheMethodsThatCannotObeyIt) {
+  const Dataset data = curved();
+  const ByteMatrix links = all_pairs(4);
+  const Knowledge knowledge = Knowledge::parse("forbid a -> b", "rules.txt", data.names);
+  for (const GraphMethod each : {GraphMethod::differentiable, GraphMethod::sdcd}) {
+    EXPECT_THAT(message_of<UsageError>([&] { find(data, &links, method(each), knowledge); }),
+                AllOf(HasSubstr(std::string(name(each))), HasSubstr("fansite-anm")));
+  }
+}
+
+TEST(CausalGraphKnowledge, OfAnotherTableIsRefused) {
+  const Knowledge knowledge = Knowledge::parse("forbid a -> b", "rules.txt", {"a", "b", "c"});
+  EXPECT_THAT(message_of<UsageError>([&] { find(curved(), nullptr, method({}), knowledge); }),
+              HasSubstr("knowledge about 3 variables for a table of 4"));
+}
+
+// ---- Odd tables -----------------------------------------------------------------------------------------------------
+
+TEST(CausalGraphOfOddTables, ConstantAndCopiedColumnsTakeNoPart) {
+  const Dataset plain = curved();
+  Dataset data = with_column(plain, "flat", Vector::Constant(300, 7));
+  data = with_column(data, "b again", plain.values.col(b));
+  const ByteMatrix links = all_pairs(6);
+  for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+    SCOPED_TRACE(name(each));
+    const CausalGraphResult result = find(data, &links, method(each));
+    EXPECT_GT(count(result.graph.directed), 0);
+    for (const int odd : {4, 5}) {
+      EXPECT_EQ(count(skeleton(result.graph).col(odd)), 0) << data.names[static_cast<std::size_t>(odd)];
+    }
+    EXPECT_THAT(result.warnings, Contains(HasSubstr("'flat' is constant")));
+    EXPECT_THAT(result.warnings, Contains(HasSubstr("'b again' is a copy of 'b'")));
+  }
+  EXPECT_EQ(find(data, &links).graph.directed.topLeftCorner(4, 4), truth().adjacency());
+}
+
+TEST(CausalGraphOfOddTables, EachWarningIsSaidOnceIfBoundariesAreFoundToo) {
+  const Dataset data = with_column(chain(), "flat", Vector::Constant(400, 7));
+  const CausalGraphResult result = find(data, nullptr);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_THAT(result.warnings[0], HasSubstr("'flat' is constant"));
+  EXPECT_EQ(count(skeleton(result.graph).col(4)), 0);
+}
+
+TEST(CausalGraphOfOddTables, ATableOfConstantsOrOneColumnHasNoEdges) {
+  const Dataset one{{"a"}, curved().values.leftCols(1)};
+  const ByteMatrix none = ByteMatrix::Zero(1, 1), both = all_pairs(2);
+  EXPECT_EQ(count(skeleton(find(one, &none).graph)), 0);
+  const Dataset flat{{"a", "b"}, Matrix::Constant(50, 2, 3.0)};
+  const CausalGraphResult result = find(flat, &both);
+  EXPECT_EQ(count(skeleton(result.graph)), 0);
+  EXPECT_THAT(result.warnings, testing::Not(IsEmpty()));
+  EXPECT_EQ(parse_graph(to_json(result, {}), "r").adjacency, ByteMatrix::Zero(2, 2));
+}
+
+TEST(CausalGraphOfOddTables, MissingAndInfiniteCellsAllowNoAnswer) {
+  const ByteMatrix links = all_pairs(4);
+  for (const double bad : {std::nan(""), static_cast<double>(INFINITY)}) {
+    Dataset data = curved();
+    data.values(17, c) = bad;
+    for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+      EXPECT_THROW(find(data, &links, method(each)), DataError) << name(each);
+      EXPECT_THROW(find(data, nullptr, method(each)), DataError) << name(each);
+    }
+  }
+}
+
+// ---- As published ---------------------------------------------------------------------------------------------------
+
+TEST(CausalGraphAsPublished, TheSecondStageStaysInsideTheLinksWithoutCycles) {
+  ByteMatrix links = truth().moral_graph();
+  links(a, c) = links(c, a) = 0;
+  const CausalGraphResult result = find(curved(), &links, method(GraphMethod::differentiable));
+  ASSERT_TRUE(result.differentiable.has_value());
+  EXPECT_FALSE(result.additive_noise.has_value());
+  EXPECT_EQ(result.differentiable->first.epochs, 0);
+  EXPECT_EQ(result.differentiable->second.epochs, 30);
+  EXPECT_GT(count(result.graph.directed), 0);
+  EXPECT_EQ(count(result.graph.undirected), 0);
+  EXPECT_THAT(find_cycle(result.graph.directed), IsEmpty());
+  EXPECT_EQ(result.graph.directed.cwiseMin(links), result.graph.directed);
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) EXPECT_TRUE(links(i, j) || result.weights(i, j) == 0) << i << " " << j;
+  }
+}
+
+TEST(CausalGraphAsPublished, TheSecondStageFindsBoundariesIfNoneAreGiven) {
+  const CausalGraphResult result = find(chain(), nullptr, method(GraphMethod::differentiable));
+  ASSERT_TRUE(result.boundaries.has_value());
+  EXPECT_EQ(result.links, Dag(4, {{a, b}, {b, c}}).moral_graph());
+  EXPECT_EQ(skeleton(result.graph).cwiseMin(result.links), skeleton(result.graph));
+}
+
+TEST(CausalGraphAsPublished, BothStagesNeedNoLinksAndMakeNoCycles) {
+  const CausalGraphResult result = find(curved(), nullptr, method(GraphMethod::sdcd));
+  ASSERT_TRUE(result.differentiable.has_value());
+  EXPECT_FALSE(result.boundaries.has_value());
+  EXPECT_EQ(result.differentiable->first.epochs, 30);
+  EXPECT_EQ(result.links, all_pairs(4));
+  EXPECT_GT(count(result.graph.directed), 0);
+  EXPECT_THAT(find_cycle(result.graph.directed), IsEmpty());
+  const ByteMatrix& mask = result.differentiable->mask;
+  EXPECT_EQ(result.graph.directed.cwiseMin(mask), result.graph.directed);
+}
+
+TEST(CausalGraphAsPublished, AnotherSeedGivesOtherWeights) {
+  CausalGraphParams params = method(GraphMethod::sdcd);
+  const Matrix first = find(curved(), nullptr, params).weights;
+  params.seed = 1;
+  EXPECT_NE(first, find(curved(), nullptr, params).weights);
+}
+
+// ---- Calls that are wrong -------------------------------------------------------------------------------------------
+
+TEST(CausalGraphCalls, MethodsHaveNamesAndBack) {
+  EXPECT_EQ(parse_graph_method("fansite-anm"), GraphMethod::additive_noise);
+  EXPECT_EQ(parse_graph_method("fansite-dcd"), GraphMethod::differentiable);
+  EXPECT_EQ(parse_graph_method("sdcd"), GraphMethod::sdcd);
+  for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+    EXPECT_EQ(parse_graph_method(name(each)), each);
+  }
+  for (const char* unknown : {"", "SDCD", "fansite", "sdcd "}) {
+    EXPECT_THAT(message_of<UsageError>([&] { parse_graph_method(unknown); }),
+                AllOf(HasSubstr(unknown), HasSubstr("fansite-anm, fansite-dcd or sdcd")));
+  }
+}
+
+TEST(CausalGraphCalls, LinksOfAnotherSizeAreRefused) {
+  for (const auto& [rows, columns] : {std::pair(3, 3), std::pair(5, 5), std::pair(4, 3), std::pair(3, 4)}) {
+    const ByteMatrix links = ByteMatrix::Ones(rows, columns);
+    for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable}) {
+      EXPECT_THAT(message_of<UsageError>([&] { find(curved(), &links, method(each)); }), HasSubstr("for a table of 4"));
+    }
+  }
+}
+
+TEST(CausalGraphCalls, StopWhenAsked) {
+  const ByteMatrix links = all_pairs(4);
+  Impatient progress;
+  for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+    EXPECT_THROW(causal_graph(curved(), &links, {}, method(each), progress), Interrupted) << name(each);
+  }
+  EXPECT_THROW(causal_graph(chain(), nullptr, {}, method({}), progress), Interrupted);
+}
+
+// ---- JSON -----------------------------------------------------------------------------------------------------------
+
+TEST(CausalGraphJson, ReadsBackAsTheSameGraph) {
+  const ByteMatrix links = all_pairs(4);
+  for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
+    const CausalGraphResult result = find(curved(), &links, method(each));
+    const SavedGraph saved = parse_graph(to_json(result, {}), "here");
+    EXPECT_EQ(saved.variables, result.variables);
+    EXPECT_GT(count(saved.adjacency), 0);
+    EXPECT_EQ(saved.adjacency, result.graph.directed + result.graph.undirected) << name(each);
+  }
+}
+
+TEST(CausalGraphJson, AnUndecidedEdgeHasBothEntries) {
+  CausalGraphParams params = method(GraphMethod::additive_noise);
+  const CausalGraphResult open = find(chain(), nullptr, params);
+  ASSERT_EQ(count(open.graph.undirected), 4);
+  EXPECT_EQ(parse_graph(to_json(open, {}), "here").adjacency, open.graph.undirected);
+  const Json json = Json::parse(to_json(open, {}));
+  ASSERT_EQ(json.at("edges").size(), 2u);
+  for (const Json& edge : json.at("edges")) {
+    EXPECT_EQ(edge.at("directed"), false);
+    EXPECT_EQ(edge.at("direction_by"), "undecided");
+    const double stability = edge.at("direction").at("stability"), existence = edge.at("existence").at("value");
+    EXPECT_NEAR(edge.at("weight"), stability * existence, 1e-12);
+  }
+  EXPECT_EQ(json.at("roles").at(b).at("members").at(0), Json::parse(R"({"name": "a", "role": "undecided"})"));
+  params.force_dag = true;
+  const CausalGraphResult forced = find(chain(), nullptr, params);
+  EXPECT_EQ(parse_graph(to_json(forced, {}), "here").adjacency, forced.graph.directed);
+  EXPECT_EQ(Json::parse(to_json(forced, {})).at("settings").at("dag"), true);
+}
+
+TEST(CausalGraphJson, HasEveryFieldOfTheFormat) {
+  CausalGraphParams params = method(GraphMethod::additive_noise);
+  params.seed = 5;
+  const Dataset data = with_column(curved(), "flat", Vector::Constant(300, 7));
+  const ByteMatrix links = all_pairs(5);
+  const CausalGraphResult result = find(data, &links, params);
+  RunTiming timing;
+  timing.total_seconds = 1.5;
+  timing.peak_memory_mb = 12;
+  timing.threads = 2;
+  const Json json = Json::parse(to_json(result, timing));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_THAT(keys, testing::ElementsAre("format", "version", "variables", "rows", "settings", "warnings", "additivity",
+                                         "score", "fits", "rows_used", "edges", "roles", "weights", "timing"));
+  EXPECT_EQ(json.at("format"), "fansite.graph/1");
+  EXPECT_EQ(result_format(to_json(result, timing), "here"), "fansite.graph/1");
+  EXPECT_EQ(json.at("variables"), Json(data.names));
+  EXPECT_EQ(json.at("rows"), 300);
+  EXPECT_EQ(json.at("rows_used"), 300);
+  EXPECT_EQ(json.at("settings").at("method"), "fansite-anm");
+  EXPECT_EQ(json.at("settings").at("seed"), 5);
+  EXPECT_EQ(json.at("warnings").size(), 1u);
+  EXPECT_EQ(json.at("additivity").at("additive"), true);
+  EXPECT_GT(json.at("additivity").at("p_value"), 0.01);
+  EXPECT_TRUE(json.at("additivity").at("child").is_string());
+  EXPECT_TRUE(json.at("additivity").at("parent").is_string());
+  EXPECT_GT(json.at("fits"), 0);
+
+  ASSERT_EQ(json.at("edges").size(), 4u);
+  for (const Json& edge : json.at("edges")) {
+    for (const char* evidence : {"existence", "direction"}) {
+      EXPECT_GT(edge.at(evidence).at("value"), 0.0);
+      EXPECT_GT(edge.at(evidence).at("se"), 0.0);
+      EXPECT_LE(edge.at(evidence).at("stability"), 1.0);
+    }
+    EXPECT_EQ(edge.at("directed"), true);
+    EXPECT_EQ(edge.at("weight"), edge.at("existence").at("value"));
+    EXPECT_THAT(edge.at("direction_by"), testing::AnyOf("score", "collider", "consequence"));
+  }
+  EXPECT_EQ(json.at("edges").at(0).at("from"), "a");
+  EXPECT_EQ(json.at("edges").at(0).at("to"), "b");
+
+  ASSERT_EQ(json.at("weights").size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    ASSERT_EQ(json.at("weights").at(i).size(), 5u);
+    for (std::size_t j = 0; j < 5; ++j) {
+      EXPECT_EQ(json.at("weights").at(i).at(j), result.weights(static_cast<Index>(i), static_cast<Index>(j)));
+    }
+  }
+  ASSERT_EQ(json.at("roles").size(), 5u);
+  EXPECT_EQ(json.at("roles").at(a), Json::parse(R"({"target": "a", "members": [
+      {"name": "b", "role": "child"}, {"name": "c", "role": "spouse", "through": ["d"]},
+      {"name": "d", "role": "child"}]})"));
+  EXPECT_EQ(json.at("roles").at(4), Json::parse(R"({"target": "flat", "members": []})"));
+  const Json& times = json.at("timing");
+  EXPECT_GT(times.at("graph_seconds"), 0.0);
+  EXPECT_EQ(times.at("boundary_seconds"), 0.0);
+  EXPECT_EQ(times.at("total_seconds"), 1.5);
+  EXPECT_EQ(times.at("peak_memory_mb"), 12.0);
+  EXPECT_EQ(times.at("threads"), 2);
+}
+
+TEST(CausalGraphJson, WhatIsCertainIsNullAndNotANumber) {
+  const Json json = Json::parse(to_json(find_obeying("require a -> b"), {}));
+  const Json& edge = json.at("edges").at(0);
+  EXPECT_EQ(edge.at("direction_by"), "knowledge");
+  EXPECT_TRUE(edge.at("direction").at("value").is_null());
+  EXPECT_EQ(edge.at("direction").at("stability"), 1.0);
+}
+
+TEST(CausalGraphJson, OfNetworksHasTheirSettingsAndNoEvidence) {
+  const CausalGraphResult result = find(curved(), nullptr, method(GraphMethod::sdcd));
+  const Json json = Json::parse(to_json(result, {}));
+  EXPECT_EQ(json.at("settings").at("method"), "sdcd");
+  EXPECT_EQ(json.at("settings").at("first").at("max_epochs"), 30);
+  EXPECT_EQ(json.at("settings").at("threshold"), 0.01);
+  EXPECT_FALSE(json.contains("additivity"));
+  for (const Json& edge : json.at("edges")) {
+    EXPECT_EQ(edge.at("directed"), true);
+    EXPECT_GE(edge.at("weight"), 0.01);
+    EXPECT_FALSE(edge.contains("existence"));
+  }
+}
+
+}  // namespace
+}  // namespace fansite
