@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
@@ -32,7 +33,12 @@ ByteMatrix saved_links(const std::string& path, const Dataset& data) {
   const FileView file(path);
   const SavedBoundaries saved = parse_boundaries(file.bytes(), path);
   std::vector<int> column;
-  for (const std::string& variable : saved.variables) column.push_back(data.index_of(variable));
+  for (const std::string& variable : saved.variables) {
+    const auto found = std::find(data.names.begin(), data.names.end(), variable);
+    check(found != data.names.end(), "[dag] {} has the boundary of '{}', which the table does not have", path,
+          excerpt(variable));
+    column.push_back(static_cast<int>(found - data.names.begin()));
+  }
   check_data(saved.targets.size() == saved.variables.size() && saved.variables.size() == data.names.size(),
              "[dag] {} has the boundaries of {} of the table's {} variables; give those of all", path,
              saved.targets.size(), data.variables());
@@ -110,6 +116,14 @@ void run(DagOptions& options) {
   validate(params.additive_noise);
   validate(params.differentiable);
   validate(params.boundaries.search);
+
+  std::set<std::string> places;
+  for (const std::string* path : {&options.out, &options.graphml, &options.dot, &options.csv}) {
+    if (path->empty() && path != &options.out) continue;
+    const std::string place = path->empty() ? "-" : *path;
+    check(places.insert(place).second, "[dag] two results cannot both go to {}; give each a file of its own",
+          place == "-" ? "standard output" : place);
+  }
 
   ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);

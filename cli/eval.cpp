@@ -121,8 +121,8 @@ void eval_graph(const EvalOptions& options, const SavedGraph& result, const Name
 void run(const EvalOptions& options) {
   const NamedDag truth = load_dag(options.truth);
   if (ends_with(options.result, ".csv") || ends_with(options.result, ".npz")) {
-    const NamedDag graph = load_dag(options.result);
-    eval_graph(options, {graph.names, graph.dag.adjacency()}, truth);
+    const NamedGraph graph = load_graph(options.result);
+    eval_graph(options, {graph.names, graph.adjacency}, truth);
     return;
   }
   const FileView file(options.result);

@@ -49,6 +49,29 @@ ByteMatrix allowed_edges(const ByteMatrix& links, const std::vector<char>& takes
   return allowed;
 }
 
+// Pairs known to be in one boundary that the graph leaves apart must be linked from now on, or, where that cannot be,
+// have a common child; true if there are any that were not asked for yet.
+bool bring_together(const Dag& dag, const Knowledge& knowledge, dag::GraphConstraints& constraints) {
+  const std::size_t before = constraints.required.size() + constraints.required_links.size();
+  const ByteMatrix together = dag.moral_graph();
+  for (int i = 0; i < knowledge.variables(); ++i) {
+    for (const int j : knowledge.known_boundary(i)) {
+      if (j < i || together(i, j)) continue;
+      if (knowledge.may_neighbour(i, j)) {
+        constraints.required_links.emplace_back(i, j);
+        continue;
+      }
+      for (int k = 0; k < knowledge.variables(); ++k) {
+        if (!knowledge.allows(i, k) || !knowledge.allows(j, k)) continue;
+        constraints.required.emplace_back(i, k);
+        constraints.required.emplace_back(j, k);
+        break;
+      }
+    }
+  }
+  return constraints.required.size() + constraints.required_links.size() > before;
+}
+
 void search_additive_noise(const Dataset& data, const ByteMatrix& allowed, const Knowledge& knowledge,
                            CausalGraphResult& result, Progress& progress) {
   dag::AdditiveNoiseParams params = result.params.additive_noise;
@@ -56,11 +79,13 @@ void search_additive_noise(const Dataset& data, const ByteMatrix& allowed, const
   dag::GraphConstraints constraints = {allowed, knowledge.required_edges(), knowledge.open_links(), {}};
   if (!knowledge.empty())
     constraints.apart = ByteMatrix::Ones(allowed.rows(), allowed.cols()) - knowledge.boundary_candidates();
-  for (const auto& [i, j] : constraints.required_links) {
-    constraints.allowed(i, j) = knowledge.allows(i, j);
-    constraints.allowed(j, i) = knowledge.allows(j, i);
-  }
-  result.additive_noise = dag::find_additive_noise_graph(data.values, constraints, params, progress);
+  do {
+    for (const auto& [i, j] : constraints.required_links) {
+      constraints.allowed(i, j) = knowledge.allows(i, j);
+      constraints.allowed(j, i) = knowledge.allows(j, i);
+    }
+    result.additive_noise = dag::find_additive_noise_graph(data.values, constraints, params, progress);
+  } while (bring_together(result.additive_noise->dag, knowledge, constraints));
   const dag::AdditiveNoiseResult& found = *result.additive_noise;
   result.graph = found.partial;
   result.weights = found.weights;
@@ -76,13 +101,31 @@ void search_additive_noise(const Dataset& data, const ByteMatrix& allowed, const
   }
 }
 
-void search_differentiable(const Dataset& data, const ByteMatrix& allowed, CausalGraphResult& result,
-                           Progress& progress) {
+// SDCD of the columns that take part; the others have no edges.
+dag::DifferentiableResult sdcd_of_some(const Dataset& data, const std::vector<char>& takes_part,
+                                       const dag::DifferentiableParams& params, Progress& progress) {
+  std::vector<Index> columns;
+  for (Index j = 0; j < data.values.cols(); ++j) {
+    if (takes_part[static_cast<std::size_t>(j)]) columns.push_back(j);
+  }
+  if (static_cast<Index>(columns.size()) == data.values.cols()) return dag::sdcd(data.values, params, progress);
+  const dag::DifferentiableResult found = dag::sdcd(data.values(Eigen::all, columns), params, progress);
+  dag::DifferentiableResult result = found;
+  result.weights = Matrix::Zero(data.values.cols(), data.values.cols());
+  result.mask = result.dag = ByteMatrix::Zero(data.values.cols(), data.values.cols());
+  result.weights(columns, columns) = found.weights;
+  result.mask(columns, columns) = found.mask;
+  result.dag(columns, columns) = found.dag;
+  return result;
+}
+
+void search_differentiable(const Dataset& data, const ByteMatrix& allowed, const std::vector<char>& takes_part,
+                           CausalGraphResult& result, Progress& progress) {
   dag::DifferentiableParams params = result.params.differentiable;
   params.seed = result.params.seed;
   const bool both_stages = result.params.method == GraphMethod::sdcd;
-  result.differentiable =
-      both_stages ? dag::sdcd(data.values, params, progress) : dag::fansite_dcd(data.values, allowed, params, progress);
+  result.differentiable = both_stages ? sdcd_of_some(data, takes_part, params, progress)
+                                      : dag::fansite_dcd(data.values, allowed, params, progress);
   const dag::DifferentiableResult& found = *result.differentiable;
   result.graph = {found.dag, ByteMatrix::Zero(allowed.rows(), allowed.cols())};
   result.weights = found.weights;
@@ -122,13 +165,14 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
     result.boundary_seconds = seconds_since(std::exchange(start, Clock::now()));
   }
   std::vector<std::string> odd;
-  const ByteMatrix allowed = allowed_edges(result.links, taking_part(data, findings, odd), knowledge);
+  const std::vector<char> takes_part = taking_part(data, findings, odd);
+  const ByteMatrix allowed = allowed_edges(result.links, takes_part, knowledge);
   if (!result.boundaries) result.warnings.insert(result.warnings.end(), odd.begin(), odd.end());
 
   if (params.method == GraphMethod::additive_noise) {
     search_additive_noise(data, allowed, knowledge, result, progress);
   } else {
-    search_differentiable(data, allowed, result, progress);
+    search_differentiable(data, allowed, takes_part, result, progress);
   }
   result.graph_seconds = seconds_since(start);
   if (!knowledge.empty()) {

@@ -200,7 +200,7 @@ bool Dag::d_separated(int x, int y, const std::vector<int>& given) const {
   return true;
 }
 
-NamedDag load_dag(const std::string& path) {
+NamedGraph load_graph(const std::string& path) {
   const bool npz = path.size() >= 4 && path.compare(path.size() - 4, 4, ".npz") == 0;
   Dataset table;
   if (npz) {
@@ -224,6 +224,12 @@ NamedDag load_dag(const std::string& path) {
       adjacency(from, to) = entry != 0.0;
     }
   }
+  return {std::move(table.names), std::move(adjacency)};
+}
+
+NamedDag load_dag(const std::string& path) {
+  NamedGraph table = load_graph(path);
+  ByteMatrix& adjacency = table.adjacency;
   const std::vector<int> cycle = find_cycle(adjacency);
   check_data(cycle.empty(), "[load_dag] {}: the graph has a cycle: {}", path,
              cycle.empty() ? "" : describe_cycle(cycle, [&](int node) { return table.names[at(node)]; }));

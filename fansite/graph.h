@@ -65,4 +65,12 @@ struct NamedDag {
 /// missing cell or has a cycle, which is named.
 NamedDag load_dag(const std::string& path);
 
+struct NamedGraph {
+  std::vector<std::string> names;
+  ByteMatrix adjacency;  ///< an undirected edge has both entries
+};
+
+/// The same of a graph that may have undirected edges and cycles, as `fansite dag --csv` writes.
+NamedGraph load_graph(const std::string& path);
+
 }  // namespace fansite

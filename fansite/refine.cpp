@@ -91,8 +91,11 @@ Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, co
   progress.begin("refining", static_cast<long>(found.boundaries.size()));
   for (Boundary& boundary : result.boundaries) {
     throw_if_interrupted(progress);
+    if (!estimator.informative(boundary.target)) continue;
     std::vector<int> wanted = graph.markov_boundary(boundary.target);
-    // What a flow cannot condition on at once is left out, the last first.
+    // What a flow cannot condition on at once is left out; those that the search found stay first.
+    const std::vector<int> before = boundary.variables();
+    std::stable_partition(wanted.begin(), wanted.end(), [&](int z) { return contains(before, z); });
     const auto most = static_cast<std::size_t>(std::max(estimator.largest_set(), 0));
     wanted.resize(std::min(wanted.size(), most));
     boundary = refine(estimator, boundary, wanted);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/dag/roles.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,9 +29,9 @@ PartialDag graph(int nodes, const Pairs& directed, const Pairs& undirected = {})
 std::vector<std::string> told(const PartialDag& graph, int target) {
   std::vector<std::string> lines;
   for (const RoleOf& found : roles(graph, target)) {
-    std::string& line = lines.emplace_back(std::to_string(found.variable) + " " + std::string(name(found.role)));
+    std::string& line = lines.emplace_back(fmt::format("{} {}", found.variable, name(found.role)));
     if (!found.through.empty()) line += " through";
-    for (const int child : found.through) line += " " + std::to_string(child);
+    for (const int child : found.through) line += fmt::format(" {}", child);
   }
   return lines;
 }

@@ -122,12 +122,22 @@ GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, doub
 ParentSets GraphSearch::start() const {
   ParentSets parents(static_cast<std::size_t>(constraints_.allowed.cols()));
   for (const auto& [from, to] : constraints_.required) of(parents, to) = with(of(parents, to), from);
-  for (const auto& [i, j] : constraints_.required_links) {
-    if (has_edge(parents, i, j) || has_edge(parents, j, i)) continue;
-    const bool forward = constraints_.allowed(i, j) && !reaches(parents, j, i);
-    of(parents, forward ? j : i) = with(of(parents, forward ? j : i), forward ? i : j);
-  }
+  direct_links(parents, 0);
   return parents;
+}
+
+// The required links from this one on, each in the first direction that leaves one for the rest; false if none does.
+bool GraphSearch::direct_links(ParentSets& parents, std::size_t first) const {
+  if (first == constraints_.required_links.size()) return true;
+  const auto [i, j] = constraints_.required_links[first];
+  if (has_edge(parents, i, j) || has_edge(parents, j, i)) return direct_links(parents, first + 1);
+  for (const auto& [from, to] : {Edge(i, j), Edge(j, i)}) {
+    if (!may_become_parent(parents, from, to) || reaches(parents, to, from)) continue;
+    of(parents, to) = with(of(parents, to), from);
+    if (direct_links(parents, first + 1)) return true;
+    of(parents, to) = without(of(parents, to), from);
+  }
+  return false;
 }
 
 bool GraphSearch::is_required(int from, int to) const {

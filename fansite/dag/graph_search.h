@@ -51,7 +51,7 @@ class GraphSearch {
   GraphSearch(LocalScores& scores, GraphConstraints constraints, double price, int max_parents,
               const Progress& progress);
 
-  /// The required edges alone, and required links in the first direction that closes no cycle.
+  /// The required edges alone, and required links in the first directions that may be and close no cycle.
   ParentSets start() const;
   /// Adds, deletes and reverses edges, the best first, until no such step lowers the total. `kept` stays.
   void climb(ParentSets& parents, Edge kept = {-1, -1});
@@ -71,6 +71,7 @@ class GraphSearch {
     Edge edge;
     double gain = 0;
   };
+  bool direct_links(ParentSets& parents, std::size_t first) const;
   bool is_required(int from, int to) const;
   bool is_required_link(int from, int to) const;
   bool may_become_parent(const ParentSets& parents, int from, int to) const;
