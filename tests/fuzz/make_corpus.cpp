@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, DIR/npy, DIR/npz and DIR/model with files that
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model and knowledge with files that
 // are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
