@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every benchmark, each figure beside its target. About fifteen minutes on two cores: of the flows a first look only
+# Every benchmark, each figure beside its target. About twenty minutes on two cores: of the flows a first look only
 # (bench_nonlinear and bench_study without options take hours, and their targets are for that).
 set -euo pipefail
 folder=$1
@@ -10,6 +10,12 @@ for name in markov_boundaries scaling calibration csv; do
 done
 echo "=== nonlinear ==="
 "$folder/bench_nonlinear" --sets gp_d30,sachs,linear --orders 1 --seeds 1 --effort quick
+echo
+echo "=== graphs ==="
+"$folder/bench_graphs" --sets gp_d30 --links oracle
+echo
+echo "=== differentiable ==="
+"$folder/bench_differentiable"
 echo
 echo "=== study ==="
 "$folder/bench_study" --settings 1..12 --effort quick --noise-tables 20
