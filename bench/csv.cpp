@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -18,6 +17,7 @@
 #include "fansite/io/file.h"
 #include "fansite/io/npy.h"
 #include "fansite/parallel.h"
+#include "fansite/stopwatch.h"
 
 namespace {
 
@@ -28,9 +28,9 @@ constexpr double kTarget = 150;  // MB/s of text on one core
 double seconds_of(const std::function<void()>& work) {
   double best = 1e300;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, watch.seconds());
   }
   return best;
 }
@@ -87,9 +87,9 @@ int run(Index rows, int columns, const std::filesystem::path& directory) {
   const std::string short_csv = directory / "short.csv", long_csv = directory / "long.csv",
                     npy = directory / "table.npy";
   save_short(data, short_csv);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   save(data, long_csv);
-  const double saving = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double saving = watch.seconds();
   save(data, npy);
   measure("csv, 6 digits", short_csv, true);
   measure("csv, 17 digits", long_csv, true);

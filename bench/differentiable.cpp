@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -16,14 +15,11 @@
 #include "fansite/parallel.h"
 #include "fansite/random.h"
 #include "fansite/simulate.h"
+#include "fansite/stopwatch.h"
 
 using namespace fansite;
 
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 double peak_gigabytes() {
   rusage usage{};
@@ -64,13 +60,13 @@ dag::DifferentiableParams whole() {
 double seconds_per_epoch(const Matrix& data, const ByteMatrix& mask, Team& team) {
   dag::DifferentiableTraining training(data, mask, whole(), &team);
   training.advance(2);  // caches and pages warm
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   int epochs = 0;
-  while (epochs < 3 || seconds_since(start) < 0.3) {
+  while (epochs < 3 || watch.seconds() < 0.3) {
     training.advance(1);
     ++epochs;
   }
-  return seconds_since(start) / epochs;
+  return watch.seconds() / epochs;
 }
 
 }  // namespace
@@ -92,10 +88,10 @@ int main(int argc, char** argv) {
   dag::DifferentiableParams params = whole();
   params.second.max_epochs = epochs;
   NoProgress progress;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const dag::DifferentiableResult result = dag::fansite_dcd(data, random_mask(100, 600), params, progress);
   fmt::print("d=100, 600 pairs, {} epochs: {:.1f} s (target for 2000 epochs on 2 cores: 60 s)\n", result.second.epochs,
-             seconds_since(start));
+             watch.seconds());
 
   const double before = peak_gigabytes();
   const Matrix large = table(1000, 5000);

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -16,6 +15,7 @@
 #include "fansite/boundaries.h"
 #include "fansite/metrics.h"
 #include "fansite/simulate.h"
+#include "fansite/stopwatch.h"
 
 using namespace fansite;
 
@@ -82,9 +82,9 @@ void score(const Setting& setting, const Simulation& simulation, const Rule& rul
     params.search.eps_shrink = setting.eps_shrink;
     params.search.patience = setting.patience;
   }
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const BoundariesResult result = markov_boundaries(simulation.data, params);
-  column.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  column.seconds.push_back(watch.seconds());
   std::vector<std::vector<int>> predicted, truth;
   for (const Boundary& boundary : result.found.boundaries) {
     predicted.push_back(boundary.variables());

@@ -19,9 +19,9 @@
 
 #include "bench/machine.h"
 #include "bench/score.h"
+#include "bench/tables.h"
 #include "fansite/error.h"
-#include "fansite/random.h"
-#include "fansite/simulate.h"
+#include "fansite/stopwatch.h"
 
 using namespace fansite;
 
@@ -31,8 +31,9 @@ struct Options {
   std::vector<std::string> sets;
   int seeds = 5, orders = 3;
   std::string effort = "normal", estimator = "auto";
+  std::string refine = "auto";
   std::int64_t steps = 0;
-  std::string csv;
+  std::string csv, models;
 };
 
 // ---- The sets -------------------------------------------------------------------------------------------------------
@@ -42,77 +43,42 @@ using Metrics = std::array<double, 3>;  // in percent; as a target, 0: none
 
 struct Set {
   std::string name;
-  std::string published;                // "group,dataset" of the paper's table; "": none
-  std::vector<std::string> files = {};  // under ../shared/data: an .npz, or a folder; none: simulated
-  SimulateParams simulate = {};
-  std::vector<int> nodes = {};  // simulated: taken in turn, seed after seed
+  Tables tables;
+  std::string published = {};  // "group,dataset" of the paper's table; "": none
   std::optional<EstimatorKind> estimator = {};
   Metrics honest = {}, oracle = {};  // targets: at least
   double below_oracle = 0;           // target: honest F1 is at most this far below the one at oracle size; 0: none
   double seconds = 0;                // target: at most; 0: none
 };
 
-SimulateParams simulated(Sem sem, Noise noise, GraphModel graph, double degree, Index rows) {
-  SimulateParams params;
-  params.sem = sem;
-  params.noise = noise;
-  params.graph = graph;
-  params.degree = degree;
-  params.rows = rows;
-  return params;
-}
-
 std::vector<Set> all_sets() {
-  using enum Sem;
-  using enum GraphModel;
   std::vector<Set> sets;
-  sets.push_back({.name = "gp_d30",
-                  .published = "Nonlinear data,d30-G",
-                  .files = {"gp_d30_seed42.npz", "gp_d30_seed123.npz", "gp_d30_seed1234.npz"},
-                  .honest = {93, 90, 93},
-                  .oracle = {96, 94, 95},
-                  .seconds = 180});
-  sets.push_back(
-      {.name = "sachs", .published = "Real/Semi-real networks,Sachs", .files = {"sachs"}, .honest = {0, 0, 70}});
-  sets.push_back({.name = "syntren", .published = "Real/Semi-real networks,SynTReN", .files = {"syntren"}});
-  sets.push_back(
-      {.name = "sergio", .published = "Real/Semi-real networks,SERGIO", .files = {"sergio"}, .seconds = 1200});
-  sets.push_back(
-      {.name = "arth150", .published = "Real/Semi-real networks,ARTH150", .files = {"arth150"}, .honest = {0, 0, 96}});
-  sets.push_back({.name = "d30-G",
-                  .published = "Nonlinear data,d30-G",
-                  .simulate = simulated(gp, Noise::gauss, er, 1, 1000),
-                  .nodes = {30},
-                  .honest = {92.5, 0, 91.2},
-                  .seconds = 180});
-  sets.push_back({.name = "d30-MN",
-                  .published = "Nonlinear data,d30-MN",
-                  .simulate = simulated(gp, Noise::mixed, er, 1, 1000),
-                  .nodes = {30},
-                  .honest = {89.7, 0, 87.7},
-                  .seconds = 180});
-  sets.push_back({.name = "d100-1",
-                  .published = "Nonlinear data,d100-1",
-                  .simulate = simulated(gp, Noise::gauss, er, 1, 5000),
-                  .nodes = {100},
-                  .honest = {0, 0, 87.5},
-                  .seconds = 1200});
-  sets.push_back({.name = "pnl",
-                  .published = "",
-                  .simulate = simulated(pnl, Noise::gauss, er, 1, 1000),
-                  .nodes = {10, 15, 20},
-                  .below_oracle = 3});
-  sets.push_back({.name = "scale-free",
-                  .published = "",
-                  .simulate = simulated(gp, Noise::gauss, sf, 2, 1000),
-                  .nodes = {10, 15, 20},
-                  .below_oracle = 10});
+  const auto add = [&](const std::string& name, const std::string& published) -> Set& {
+    return sets.emplace_back(Set{.name = name, .tables = tables_named(name), .published = published});
+  };
+  Set& shared = add("gp_d30", "Nonlinear data,d30-G");
+  shared.honest = {93, 90, 93};
+  shared.oracle = {96, 94, 95};
+  shared.seconds = 180;
+  add("sachs", "Real/Semi-real networks,Sachs").honest = {0, 0, 70};
+  add("syntren", "Real/Semi-real networks,SynTReN");
+  add("sergio", "Real/Semi-real networks,SERGIO").seconds = 1200;
+  add("arth150", "Real/Semi-real networks,ARTH150").honest = {0, 0, 96};
+  Set& gauss = add("d30-G", "Nonlinear data,d30-G");
+  gauss.honest = {92.5, 0, 91.2};
+  gauss.seconds = 180;
+  Set& mixed = add("d30-MN", "Nonlinear data,d30-MN");
+  mixed.honest = {89.7, 0, 87.7};
+  mixed.seconds = 180;
+  Set& wide = add("d100-1", "Nonlinear data,d100-1");
+  wide.honest = {0, 0, 87.5};
+  wide.seconds = 1200;
+  add("pnl", "").below_oracle = 3;
+  add("scale-free", "").below_oracle = 10;
   for (const EstimatorKind kind : {EstimatorKind::flow, EstimatorKind::gaussian}) {
-    sets.push_back({.name = fmt::format("linear-{}", name(kind)),
-                    .published = "Linear data,d30",
-                    .simulate = simulated(linear, Noise::gauss, er, 1, 1000),
-                    .nodes = {30},
-                    .estimator = kind});
+    Set& linear = add("linear", "Linear data,d30");
+    linear.name = fmt::format("linear-{}", name(kind));
+    linear.estimator = kind;
   }
   return sets;
 }
@@ -128,41 +94,6 @@ std::map<std::string, std::string> published() {
     table[line.substr(0, end)] = line.substr(line.rfind(',') + 1);
   }
   return table;
-}
-
-// ---- Tables ---------------------------------------------------------------------------------------------------------
-
-struct Table {
-  std::string run;  // which of the set
-  Dataset data;
-  Dag truth;
-  std::vector<int> node_of;  // of each column
-};
-
-// Columns in random order: the order of some files leaks the truth.
-Table load_table(const std::string& file, int order) {
-  const std::filesystem::path path = std::filesystem::path(FANSITE_SHARED_DIR "/data") / file;
-  const bool folder = std::filesystem::is_directory(path);
-  const Dataset stored = load(folder ? path / "data.csv" : path);
-  NamedDag truth = load_dag(folder ? path / "dag.csv" : path);
-  check_data(stored.variables() == truth.dag.nodes() && (!folder || stored.names == truth.names),
-             "[nonlinear] {}: the graph is not of the table's columns", file);
-  Table table{
-      fmt::format("{}order {}", file.starts_with("gp_") ? file.substr(7, file.find('.') - 7) + ", " : "", order),
-      stored, std::move(truth.dag), Random(Key{static_cast<std::uint64_t>(order)}).permutation(stored.variables())};
-  for (std::size_t i = 0; i < table.node_of.size(); ++i) {
-    table.data.names[i] = stored.names[static_cast<std::size_t>(table.node_of[i])];
-    table.data.values.col(static_cast<Index>(i)) = stored.values.col(table.node_of[i]);
-  }
-  return table;
-}
-
-Table simulate_table(const Set& set, int seed) {
-  SimulateParams params = set.simulate;
-  params.nodes = set.nodes[static_cast<std::size_t>(seed - 1) % set.nodes.size()];
-  params.seed = static_cast<std::uint64_t>(seed);
-  Simulation simulation = simulate(params);
-  return {fmt::format("seed {}", seed), std::move(simulation.data), std::move(simulation.dag), {}};
 }
 
 // ---- Runs -----------------------------------------------------------------------------------------------------------
@@ -191,23 +122,25 @@ Metrics metrics(const BoundariesScore& score) {
   return {100 * score.mean.ndcg, 100 * score.mean.average_precision, 100 * score.mean.f1};
 }
 
-Outcome run(const Table& table, const Set& set, const Options& options, int number) {
+Outcome run(const Table& table, const Set& set, const Options& options) {
   BoundariesParams params;
   params.estimator = set.estimator.value_or(parse_estimator(options.estimator));
   params.effort = parse_effort(options.effort);
   params.steps = options.steps;
-  params.seed = static_cast<std::uint64_t>(number);
+  params.seed = static_cast<std::uint64_t>(table.number);
+  params.refine = parse_refine(options.refine);
+  params.files = kept_model(options.models, set.tables, table, effort_text(options.effort, options.steps));
   forget_peak();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const BoundariesResult result = markov_boundaries(table.data, params);
   Outcome outcome;
-  outcome.seconds = seconds_since(start);
+  outcome.seconds = watch.seconds();
   outcome.peak = peak_megabytes();
   outcome.run = table.run;
   outcome.estimator = result.estimator;
   outcome.rows = table.data.rows();
   outcome.nodes = table.data.variables();
-  outcome.scored = score(table.data, result, table.truth, table.node_of);
+  outcome.scored = score(table.data, result, table.truth);
   return outcome;
 }
 
@@ -294,30 +227,11 @@ void print_summary(const Set& set, const std::vector<Outcome>& outcomes,
 
 void run_set(const Set& set, const Options& options, const std::map<std::string, std::string>& paper) {
   std::vector<Outcome> outcomes;
-  const auto add = [&](const std::string& what, int number, const auto& make) {
-    try {
-      outcomes.push_back(run(make(), set, options, number));
-      print_run(set, outcomes.back());
-    } catch (const Error& error) {
-      fmt::print("{:<16} {} failed: {}\n", set.name, what, error.what());
-      return;
-    }
+  for_each_table(set.tables, options.seeds, options.orders, [&](const Table& table) {
+    outcomes.push_back(run(table, set, options));
+    print_run(set, outcomes.back());
     if (!options.csv.empty()) append_csv(options.csv, set, outcomes.back(), options);
-  };
-  if (set.files.empty()) {
-    for (int seed = 1; seed <= options.seeds; ++seed) {
-      add(fmt::format("seed {}", seed), seed, [&] { return simulate_table(set, seed); });
-    }
-  }
-  for (const std::string& file : set.files) {
-    if (!std::filesystem::exists(std::filesystem::path(FANSITE_SHARED_DIR "/data") / file)) {
-      fmt::print("{:<16} skipped: {} is not in ../shared/data\n", set.name, file);
-      continue;
-    }
-    for (int order = 1; order <= options.orders; ++order) {
-      add(fmt::format("{} order {}", file, order), order, [&] { return load_table(file, order); });
-    }
-  }
+  });
   if (!outcomes.empty()) print_summary(set, outcomes, paper);
 }
 
@@ -356,6 +270,8 @@ int program(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "flow", "gaussian"}))
       ->capture_default_str();
   app.add_option("--steps", options.steps, "training steps of each network; 0: by effort")->capture_default_str();
+  app.add_option("--refine", options.refine, "as of fansite mb")->capture_default_str();
+  app.add_option("--models", options.models, "a folder where trained networks are kept, and found the next time");
   app.add_option("--csv", options.csv, "append a row per table to this file");
   CLI11_PARSE(app, argc, argv);
   run_all(options, sets);

@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <Eigen/Dense>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -17,14 +16,11 @@
 #include "fansite/gaussian.h"
 #include "fansite/parallel.h"
 #include "fansite/simulate.h"
+#include "fansite/stopwatch.h"
 
 using namespace fansite;
 
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 double peak_gigabytes() {
   rusage usage{};
@@ -113,22 +109,22 @@ void compare_with_determinants() {
   const auto average = [&] {
     find_boundaries(estimator, params);  // threads and pages warm
     constexpr int kRepeats = 50;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     for (int i = 0; i < kRepeats; ++i) find_boundaries(estimator, params);
-    return seconds_since(start) / kRepeats;
+    return watch.seconds() / kRepeats;
   };
   const double with_evidence = average();
   params.evidence = false;  // the plain version has none
   const double fast = average();
   const Boundaries ours = find_boundaries(estimator, params);
 
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   int same = 0;
   for (int t = 0; t < 100; ++t) {
     same += plain_boundary(estimator.covariance().correlation, t, params) ==
             ours.boundaries[static_cast<std::size_t>(t)].variables();
   }
-  const double plain = seconds_since(start);
+  const double plain = watch.seconds();
   fmt::print(
       "d=100, paper's rule: a determinant per candidate {:.2f} s on one thread, ours {:.5f} s on {}: {:.0f} times "
       "(target 500); "
@@ -152,15 +148,15 @@ int main(int argc, char** argv) {
   for (const int nodes : {500, 1000, 2000, 5000}) {
     if (nodes > largest) continue;
     save(simulate_linear(nodes, 1.5).data, path);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const Dataset data = load(path);
-    const double loaded = seconds_since(start);
+    const double loaded = watch.seconds();
     BoundariesParams params;
     params.estimator = EstimatorKind::gaussian;
     params.search.stop = StopRule::paper;
     params.search.patience = 50;
     const BoundariesResult result = markov_boundaries(data, params);
-    const double total = seconds_since(start);
+    const double total = watch.seconds();
     fmt::print("{:>6} {:>9.2f} {:>11.2f} {:>9.2f} {:>9.2f} {:>9.2f}", nodes, loaded, result.prepare_seconds,
                result.search_seconds, total, peak_gigabytes());
     fmt::print("{}\n", nodes == 5000 ? "   (targets: 15 s, 1.5 GB; the peak includes the simulation)" : "");

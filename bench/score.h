@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -50,26 +49,19 @@ inline std::vector<std::vector<int>> search_orders(const fansite::Dataset& data,
   return orders;
 }
 
-// `result` is of all columns of `data`; column i is node node_of[i] of the truth, or node i if that is empty.
-inline Scored score(const fansite::Dataset& data, const fansite::BoundariesResult& result, const fansite::Dag& truth,
-                    const std::vector<int>& node_of = {}) {
-  const auto node = [&](int column) { return node_of.empty() ? column : node_of[static_cast<std::size_t>(column)]; };
+// `result` is of all columns of `data`, and so is the truth.
+inline Scored score(const fansite::Dataset& data, const fansite::BoundariesResult& result, const fansite::Dag& truth) {
   std::vector<std::vector<int>> found, expected;
   std::size_t longest = 0, members = 0, true_members = 0;
   for (const fansite::Boundary& boundary : result.found.boundaries) {
     found.push_back(boundary.variables());
-    expected.push_back(truth.markov_boundary(node(boundary.target)));
+    expected.push_back(truth.markov_boundary(boundary.target));
     longest = std::max(longest, expected.back().size());
     members += found.back().size();
     true_members += expected.back().size();
   }
   std::vector<std::vector<int>> sized = search_orders(data, result, static_cast<int>(longest));
   for (std::size_t t = 0; t < sized.size(); ++t) sized[t].resize(std::min(sized[t].size(), expected[t].size()));
-  for (auto* sets : {&found, &sized}) {
-    for (std::vector<int>& set : *sets) {
-      for (int& member : set) member = node(member);
-    }
-  }
   Scored scored;
   scored.honest = fansite::score_boundaries(found, expected);
   scored.oracle = fansite::score_boundaries(sized, expected);
@@ -77,10 +69,6 @@ inline Scored score(const fansite::Dataset& data, const fansite::BoundariesResul
   scored.expected = static_cast<double>(true_members) / static_cast<double>(found.size());
   scored.empty = members == 0;
   return scored;
-}
-
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // "91.3±2.1", or the value alone if there is one only.

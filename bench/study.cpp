@@ -27,6 +27,7 @@
 #include "fansite/error.h"
 #include "fansite/random.h"
 #include "fansite/simulate.h"
+#include "fansite/stopwatch.h"
 
 using namespace fansite;
 
@@ -249,10 +250,10 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
   std::vector<Row> rows;
   for (const double dial : dials) {
     params.search.fdr = dial;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const BoundariesResult result = markov_boundaries(simulation.data, params);
     Row& row = rows.emplace_back();
-    row.seconds = seconds_since(start);
+    row.seconds = watch.seconds();
     row.setting = number;
     row.seed = seed;
     row.sem = name(setting.sem);

@@ -4,13 +4,13 @@
 // leaves the fingerprint as it is.
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "fansite/boundaries.h"
 #include "fansite/simulate.h"
+#include "fansite/stopwatch.h"
 #include "fansite/version.h"
 
 namespace fansite::cli {
@@ -48,7 +48,7 @@ void add_boundaries(const BoundariesResult& result, Fingerprint& fingerprint) {
 
 void run(const BenchOptions& options) {
   const ThreadLimit limit(options.threads);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Fingerprint fingerprint;
   SimulateParams setting;
   setting.nodes = 60;
@@ -67,7 +67,7 @@ void run(const BenchOptions& options) {
       add_boundaries(markov_boundaries(simulation.data, params), fingerprint);
     }
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
   if (options.json) {
     fmt::print(
         "{}\n",

@@ -4,20 +4,18 @@
 // the work of selected (rank, variable) pairs counts as useful.
 #include <fmt/core.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/fma_peak.h"
 #include "fansite/flow/density.h"
 #include "fansite/flow/trainer.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
 // The authors' 5000 epochs of 1000 rows, d = 30, on two such cores: 1.5 s an epoch.
 constexpr double kAuthorsSeconds = 2.1 * 3600;
 constexpr long kAuthorsSteps = 80000;
@@ -26,8 +24,6 @@ struct FlowBenchOptions : CommonOptions {
   bool json = false;
   bool quick = false;
 };
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 flow::RowTable noise(Index rows, Index columns) {
   flow::RowTable table(rows, columns);
@@ -72,10 +68,10 @@ Json measure_training(const Setting& setting, double peak) {
   parallel_for(threads, [&](std::ptrdiff_t i) {
     flow::Training training(table, rows, setting.shape, setting.params(), Key{static_cast<std::uint64_t>(i)});
     training.advance(setting.single_steps / 100);  // warm
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const auto before = training.steps();
-    while (seconds_since(start) < setting.ensemble_seconds) training.advance(10);
-    rates[static_cast<std::size_t>(i)] = static_cast<double>(training.steps() - before) / seconds_since(start);
+    while (watch.seconds() < setting.ensemble_seconds) training.advance(10);
+    rates[static_cast<std::size_t>(i)] = static_cast<double>(training.steps() - before) / watch.seconds();
   });
   double ensemble = 0;
   for (const double rate : rates) ensemble += rate;
@@ -83,9 +79,9 @@ Json measure_training(const Setting& setting, double peak) {
   // One model with all threads.
   Team team;
   flow::Training training(table, rows, setting.shape, setting.params(), Key{1}, &team);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   training.advance(setting.single_steps);
-  const double seconds = seconds_since(start);
+  const double seconds = watch.seconds();
 
   Json json;
   json["ensemble_steps_per_s"] = ensemble;
@@ -109,9 +105,9 @@ Json measure_density(double peak) {
   Eigen::MatrixXf out(kRows, kSubsets);
   double best = 1e9;
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     density.log_density(table, subsets, out);
-    best = std::min(best, seconds_since(start));
+    best = std::min(best, watch.seconds());
   }
   const double pairs = 0.5 * kSize * (kSize - 1);
   const double operations = 2 * pairs * shape.blocks * (1 + 3 * shape.sigmoids) * kRows;

@@ -70,10 +70,18 @@ void say(const CommonOptions& options, const std::string& line) {
   if (!options.quiet) fmt::print(stderr, "{}\n", line);
 }
 
-double peak_memory_mb() {
+RunTiming timing_of(const Stopwatch& watch) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in kilobytes
+  RunTiming timing;
+  timing.total_seconds = watch.seconds();
+  timing.peak_memory_mb = static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in kilobytes
+  timing.threads = thread_count();
+  return timing;
+}
+
+void say_written(const CommonOptions& options, const std::string& path) {
+  if (!path.empty() && path != "-") say(options, fmt::format("written to {}", path));
 }
 
 std::string counted(long count, std::string_view noun) {

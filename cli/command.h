@@ -12,6 +12,8 @@
 #include "fansite/data.h"
 #include "fansite/io/file.h"
 #include "fansite/parallel.h"
+#include "fansite/report/json.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite::cli {
 
@@ -60,8 +62,11 @@ std::string refuse_bad_seed(const std::string& text);
 /// Words for people, on standard error; silent with --quiet.
 void say(const CommonOptions& options, const std::string& line);
 
-/// The most memory that this process has held, in megabytes.
-double peak_memory_mb();
+/// What the run has cost since `watch` was made: time, memory, threads.
+RunTiming timing_of(const Stopwatch& watch);
+
+/// Says where a result went, unless that is standard output.
+void say_written(const CommonOptions& options, const std::string& path);
 
 /// "1 row", "2 rows".
 std::string counted(long count, std::string_view noun);

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "cli/command.h"
@@ -13,6 +12,7 @@
 #include "fansite/error.h"
 #include "fansite/io/text.h"
 #include "fansite/report/json.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite::cli {
 namespace {
@@ -107,7 +107,7 @@ std::string how(const CausalGraphResult& result, const RunTiming& timing) {
 }
 
 void run(DagOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   CausalGraphParams& params = options.params;
   params.method = parse_graph_method(options.method);
   params.additive_noise.noise = dag::parse_noise_law(options.noise);
@@ -140,10 +140,7 @@ void run(DagOptions& options) {
       causal_graph(data, options.boundaries.empty() ? nullptr : &links, knowledge, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
-  RunTiming timing;
-  timing.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  timing.threads = thread_count();
-  timing.peak_memory_mb = peak_memory_mb();
+  const RunTiming timing = timing_of(watch);
   const dag::PartialDag& graph = result.graph;
   for (auto& [drawing, path] : drawings) {
     if (path == options.csv) {
@@ -162,7 +159,7 @@ void run(DagOptions& options) {
                            undecided));
   show(options, result);
   say(options, how(result, timing));
-  if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
+  say_written(options, options.out);
 }
 
 }  // namespace

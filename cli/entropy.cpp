@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "cli/command.h"
@@ -13,6 +12,7 @@
 #include "fansite/information.h"
 #include "fansite/io/text.h"
 #include "fansite/report/json.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite::cli {
 namespace {
@@ -68,7 +68,7 @@ void show(const CommonOptions& options, const InformationResult& result) {
 }
 
 void run(EntropyOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   InformationParams& params = options.params;
   params.estimator = parse_estimator(options.estimator);
   params.flow.transform = parse_transform(options.transform);
@@ -83,9 +83,7 @@ void run(EntropyOptions& options) {
   const InformationResult result = information(data, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
-  RunTiming timing;
-  timing.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  timing.threads = thread_count();
+  const RunTiming timing = timing_of(watch);
   output.write(to_json(result, timing));
   std::string how = "closed form";
   if (params.estimator == EstimatorKind::flow) {
@@ -93,7 +91,7 @@ void run(EntropyOptions& options) {
   }
   say(options, fmt::format("{} rows, {}, {:.2f} s:", data.rows(), how, timing.total_seconds));
   show(options, result);
-  if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
+  say_written(options, options.out);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/fma_peak.h"
+#include "fansite/stopwatch.h"
 
 #include <algorithm>
-#include <chrono>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cli/fma_peak.cpp"
@@ -52,9 +52,9 @@ double fma_peak_gflops() {
   float sink = 1;
   double best = 0;
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const double operations = HWY_DYNAMIC_DISPATCH(multiply_add)(1000000, &sink);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = watch.seconds();
     best = std::max(best, operations / seconds * 1e-9);
   }
   return sink == 0 ? 0 : best;

@@ -4,13 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "fansite/boundaries.h"
 #include "fansite/io/text.h"
 #include "fansite/report/json.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite::cli {
 namespace {
@@ -23,6 +23,7 @@ struct MbOptions : CommonOptions {
   std::string stop{name(SearchParams{}.stop)};
   std::string rule{name(SearchParams{}.rule)};
   std::string refine{name(BoundariesParams{}.refine)};
+  std::string knowledge;
   std::string out;
 };
 
@@ -78,7 +79,7 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
 }
 
 void run(MbOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   BoundariesParams& params = options.params;
   params.estimator = parse_estimator(options.estimator);
   params.effort = parse_effort(options.effort);
@@ -91,13 +92,11 @@ void run(MbOptions& options) {
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.table.load(options, progress);
-  const BoundariesResult result = markov_boundaries(data, params, progress);
+  const Knowledge knowledge = options.knowledge.empty() ? Knowledge() : load_knowledge(options.knowledge, data.names);
+  const BoundariesResult result = markov_boundaries(data, knowledge, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
-  RunTiming timing;
-  timing.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  timing.threads = thread_count();
-  timing.peak_memory_mb = peak_memory_mb();
+  const RunTiming timing = timing_of(watch);
   output.write(to_json(result, timing));
 
   std::size_t members = 0;
@@ -110,7 +109,7 @@ void run(MbOptions& options) {
                   data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
   show(options, result);
   say(options, how(result, timing));
-  if (!options.out.empty() && options.out != "-") say(options, fmt::format("written to {}", options.out));
+  say_written(options, options.out);
 }
 
 }  // namespace
@@ -158,6 +157,8 @@ void add_mb(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")
       ->capture_default_str();
+  command->add_option("--knowledge", options->knowledge,
+                      "a file of edges that must or cannot be, tiers, roots, sinks, members (docs/knowledge.md)");
   command
       ->add_option("--refine", options->refine,
                    "graph (boundaries as a causal graph sees them), none, or auto (flow: if noise adds)")

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -13,14 +12,12 @@
 #include "fansite/flow/estimator.h"
 #include "fansite/gaussian.h"
 #include "fansite/io/text.h"
+#include "fansite/obedience.h"
 #include "fansite/refine.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Training takes hours for more variables than this, and networks learn little from fewer rows: `automatic` leaves such
 // tables to the Gaussian estimator, and says so.
@@ -33,18 +30,6 @@ constexpr int kQuickPatience = 1;
 // For a quick graph so many rows and landmarks are enough.
 constexpr Index kQuickRows = 1000;
 constexpr int kQuickLandmarks = 30;
-
-// Per variable the column it repeats, or −1.
-std::vector<int> find_copies(const std::vector<Finding>& findings, int variables) {
-  std::vector<int> copy_of(static_cast<std::size_t>(variables), -1);
-  for (const Finding& finding : findings) {
-    if (finding.kind != Finding::Kind::duplicate) continue;
-    for (std::size_t i = 1; i < finding.columns.size(); ++i) {
-      copy_of[static_cast<std::size_t>(finding.columns[i])] = finding.columns.front();
-    }
-  }
-  return copy_of;
-}
 
 // A target without any randomness left is worth a word: its boundary need not be the only one.
 void warn_of_determined(BoundariesResult& result) {
@@ -83,9 +68,11 @@ struct Plan {
   std::vector<int> searched;  // originals, each once
   std::vector<int> slot_of;   // per variable its place in `searched`
   std::vector<int> excluded;
+  const Knowledge& knowledge;
 
-  Plan(const Dataset& data, const std::vector<std::string>& names, const std::vector<int>& copy_of)
-      : slot_of(copy_of.size(), -1) {
+  Plan(const Dataset& data, const std::vector<std::string>& names, const std::vector<int>& copy_of,
+       const Knowledge& known)
+      : slot_of(copy_of.size(), -1), knowledge(known) {
     for (const std::string& name : names) {
       const int t = data.index_of(name);
       check(std::find(targets.begin(), targets.end(), t) == targets.end(), "[mb] target '{}' is asked for twice", name);
@@ -108,7 +95,27 @@ struct Plan {
       slot_of[static_cast<std::size_t>(t)] = slot;
     }
   }
+
+  SearchScope scope() const { return {searched, excluded, knowledge}; }
 };
+
+// Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
+// judged there.
+void throw_if_disobedient(const BoundariesResult& result, const Knowledge& knowledge) {
+  if (knowledge.empty()) return;
+  std::vector<std::vector<int>> boundaries(result.variables.size());
+  std::vector<int> targets;
+  for (const Boundary& boundary : result.found.boundaries) {
+    if (result.copy_of[static_cast<std::size_t>(boundary.target)] >= 0) continue;
+    boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
+    targets.push_back(boundary.target);
+  }
+  if (targets.empty()) return;
+  const std::vector<std::string> violations = knowledge.violations_of_boundaries(boundaries, targets);
+  if (!violations.empty()) {
+    throw Error(fmt::format("[mb] the boundaries found are against the knowledge: {}", violations.front()));
+  }
+}
 
 // 0 stands for what the effort says; nothing else that is no number of networks or steps does.
 void validate(const BoundariesParams& params) {
@@ -125,7 +132,8 @@ LinearityTest test_gaussian(const Dataset& data, const GaussianEstimator& estima
   SearchParams search = result.params.search;
   search.evidence = false;
   const bool found = result.params.targets.empty() && !result.found.boundaries.empty();
-  const Boundaries gaussian = found ? result.found : find_boundaries(estimator, search, {}, plan.excluded, progress);
+  const Boundaries gaussian =
+      found ? result.found : find_boundaries(estimator, search, {{}, plan.excluded, plan.knowledge}, progress);
   std::vector<std::vector<int>> boundaries(static_cast<std::size_t>(data.variables()));
   for (const Boundary& boundary : gaussian.boundaries) {
     boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
@@ -158,26 +166,21 @@ void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, cons
   check(params.targets.empty(),
         "[mb] a graph needs the boundaries of all variables; leave the targets out, or do not "
         "refine");
-  const auto start = Clock::now();
-  ByteMatrix allowed = links_of(found, data.variables());
-  for (const int z : plan.excluded) {
-    allowed.row(z).setZero();
-    allowed.col(z).setZero();
-  }
+  const Stopwatch watch;
   dag::AdditiveNoiseParams noise;
   noise.seed = params.seed;
   if (params.effort == Effort::quick) {
     noise.max_rows = kQuickRows;
     noise.regression.landmarks = noise.regression.landmarks_per_parent = kQuickLandmarks;
   }
-  result.graph = dag::find_additive_noise_graph(data.values, {allowed, {}, {}, {}}, noise, progress);
+  result.graph = find_obedient_graph(data.values, links_of(found, data.variables()), plan.knowledge, noise, progress);
   result.refined = !automatic || result.graph->additivity.additive;
   if (result.refined) found = refined(estimator, found, result.graph->dag, progress);
-  result.graph_seconds = seconds_since(start);
+  result.graph_seconds = watch.seconds();
 }
 
 Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesResult& result, Progress& progress) {
-  auto start = Clock::now();
+  Stopwatch watch;
   const BoundariesParams& params = result.params;
   const bool linear = result.linearity && result.linearity->linear_equations;
   const flow::EnsembleParams settings = search_ensemble(params, data.variables(), linear);
@@ -187,7 +190,7 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
   const Dataset learnable = learnable_columns(data);
   if (learnable.variables() < 2) {  // nothing to be a boundary
     const GaussianEstimator alone(covariance(data.values, progress));
-    return find_boundaries(alone, params.search, plan.searched, plan.excluded, progress);
+    return find_boundaries(alone, params.search, plan.scope(), progress);
   }
   const flow::Ensemble ensemble = flow::train_or_load(learnable, settings, params.files, progress);
   if (!ensemble.warning().empty()) result.warnings.push_back(ensemble.warning());
@@ -198,13 +201,12 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
   check(params.search.stop == StopRule::paper || estimator.out_of_sample(),
         "[mb] the model has seen every row of this table; the calibrated rule needs networks that left rows out: train "
         "with two folds or more, or use --stop paper");
-  result.train_seconds = seconds_since(start);
-  start = Clock::now();
+  result.train_seconds = watch.lap();
   SearchParams search = params.search;
   const bool hurried = params.effort == Effort::quick && search.stop == StopRule::calibrated;
   if (search.patience < 0 && hurried) search.patience = kQuickPatience;
-  Boundaries found = find_boundaries(estimator, search, plan.searched, plan.excluded, progress);
-  result.search_seconds = seconds_since(start);
+  Boundaries found = find_boundaries(estimator, search, plan.scope(), progress);
+  result.search_seconds = watch.seconds();
   refine_by_graph(data, estimator, plan, found, result, progress);
   result.evaluations = estimator.evaluations();
   return found;
@@ -245,8 +247,9 @@ flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variabl
   return flow;
 }
 
-BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress) {
-  auto start = Clock::now();
+BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
+                                   Progress& progress) {
+  Stopwatch watch;
   BoundariesResult result;
   result.variables = data.names;
   result.rows = data.rows();
@@ -254,9 +257,12 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
 
   validate(params);
   const std::vector<Finding> findings = inspect(data);
-  result.copy_of = find_copies(findings, data.variables());
-  const Plan plan(data, params.targets, result.copy_of);
+  result.copy_of = copies(findings, data.variables());
+  check(knowledge.empty() || knowledge.variables() == data.variables(),
+        "[mb] knowledge about {} variables for a table of {}", knowledge.variables(), data.variables());
+  const Plan plan(data, params.targets, result.copy_of, knowledge);
   throw_if_fatal(findings);
+  check_usable(knowledge, data, findings);
   for (const Finding& finding : findings) result.warnings.push_back(finding.message);
   const GaussianEstimator gaussian(covariance(data.values, progress));
   for (const Finding& finding : near_duplicates(data, gaussian.covariance().correlation, findings)) {
@@ -268,15 +274,15 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
   result.estimator =
       choosing || params.estimator == EstimatorKind::gaussian ? EstimatorKind::gaussian : EstimatorKind::flow;
   if (result.estimator == EstimatorKind::gaussian) {
-    result.prepare_seconds = seconds_since(std::exchange(start, Clock::now()));
-    result.found = find_boundaries(gaussian, params.search, plan.searched, plan.excluded, progress);
-    result.search_seconds = seconds_since(std::exchange(start, Clock::now()));
+    result.prepare_seconds = watch.lap();
+    result.found = find_boundaries(gaussian, params.search, plan.scope(), progress);
+    result.search_seconds = watch.lap();
   }
   if (params.files.model.empty() && params.estimator != EstimatorKind::gaussian) {
-    start = Clock::now();
+    watch.lap();
     result.linearity = test_gaussian(data, gaussian, plan, result, progress);
     if (choosing) result.estimator = choose(data, result);
-    result.prepare_seconds += seconds_since(start);
+    result.prepare_seconds += watch.seconds();
   }
   if (result.estimator == EstimatorKind::flow) {
     result.found = search_with_flow(data, plan, result, progress);
@@ -295,8 +301,13 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
     boundaries.back().target = t;
   }
   result.found.boundaries = std::move(boundaries);
+  throw_if_disobedient(result, knowledge);
   warn_of_determined(result);
   return result;
+}
+
+BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress) {
+  return markov_boundaries(data, Knowledge(), params, progress);
 }
 
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params) {

@@ -13,6 +13,7 @@
 #include "fansite/data.h"
 #include "fansite/flow/ensemble.h"
 #include "fansite/flow/model_file.h"
+#include "fansite/knowledge.h"
 #include "fansite/linearity.h"
 #include "fansite/search.h"
 
@@ -66,7 +67,10 @@ struct BoundariesResult {
   double graph_seconds = 0;
 };
 
-/// Throws a DataError when the table allows no answer, a UsageError for an unknown target.
+/// Boundaries that obey the knowledge. Throws a DataError when the table allows no answer, a UsageError for an unknown
+/// target.
+BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
+                                   Progress& progress);
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress);
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params = {});
 

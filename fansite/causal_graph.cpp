@@ -3,18 +3,14 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
-
 #include "fansite/error.h"
 #include "fansite/io/text.h"
+#include "fansite/obedience.h"
 #include "fansite/refine.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Constant columns and copies of others take no part: nothing can be learnt of them that is not known of the originals.
 std::vector<char> taking_part(const Dataset& data, const std::vector<Finding>& findings,
@@ -37,60 +33,26 @@ ByteMatrix all_pairs(int d) {
   return pairs;
 }
 
-// Both directions of every link, less what is known not to be.
-ByteMatrix allowed_edges(const ByteMatrix& links, const std::vector<char>& takes_part, const Knowledge& knowledge) {
-  ByteMatrix allowed = links;
-  for (Index j = 0; j < allowed.cols(); ++j) {
-    for (Index i = 0; i < allowed.rows(); ++i) {
-      const bool present = takes_part[static_cast<std::size_t>(i)] && takes_part[static_cast<std::size_t>(j)];
-      if (!present || !knowledge.allows(static_cast<int>(i), static_cast<int>(j))) allowed(i, j) = 0;
-    }
+// Less those of columns that take no part.
+ByteMatrix links_among(ByteMatrix links, const std::vector<char>& takes_part) {
+  for (Index z = 0; z < links.rows(); ++z) {
+    if (takes_part[static_cast<std::size_t>(z)]) continue;
+    links.row(z).setZero();
+    links.col(z).setZero();
   }
-  return allowed;
+  return links;
 }
 
-// Pairs known to be in one boundary that the graph leaves apart must be linked from now on, or, where that cannot be,
-// have a common child; true if there are any that were not asked for yet.
-bool bring_together(const Dag& dag, const Knowledge& knowledge, dag::GraphConstraints& constraints) {
-  const std::size_t before = constraints.required.size() + constraints.required_links.size();
-  const ByteMatrix together = dag.moral_graph();
-  for (int i = 0; i < knowledge.variables(); ++i) {
-    for (const int j : knowledge.known_boundary(i)) {
-      if (j < i || together(i, j)) continue;
-      if (knowledge.may_neighbour(i, j)) {
-        constraints.required_links.emplace_back(i, j);
-        continue;
-      }
-      for (int k = 0; k < knowledge.variables(); ++k) {
-        if (!knowledge.allows(i, k) || !knowledge.allows(j, k)) continue;
-        constraints.required.emplace_back(i, k);
-        constraints.required.emplace_back(j, k);
-        break;
-      }
-    }
-  }
-  return constraints.required.size() + constraints.required_links.size() > before;
-}
-
-void search_additive_noise(const Dataset& data, const ByteMatrix& allowed, const Knowledge& knowledge,
+void search_additive_noise(const Dataset& data, const ByteMatrix& links, const Knowledge& knowledge,
                            CausalGraphResult& result, Progress& progress) {
   dag::AdditiveNoiseParams params = result.params.additive_noise;
   params.seed = result.params.seed;
-  dag::GraphConstraints constraints = {allowed, knowledge.required_edges(), knowledge.open_links(), {}};
-  if (!knowledge.empty())
-    constraints.apart = ByteMatrix::Ones(allowed.rows(), allowed.cols()) - knowledge.boundary_candidates();
-  do {
-    for (const auto& [i, j] : constraints.required_links) {
-      constraints.allowed(i, j) = knowledge.allows(i, j);
-      constraints.allowed(j, i) = knowledge.allows(j, i);
-    }
-    result.additive_noise = dag::find_additive_noise_graph(data.values, constraints, params, progress);
-  } while (bring_together(result.additive_noise->dag, knowledge, constraints));
+  result.additive_noise = find_obedient_graph(data.values, links, knowledge, params, progress);
   const dag::AdditiveNoiseResult& found = *result.additive_noise;
   result.graph = found.partial;
   result.weights = found.weights;
   if (result.params.force_dag) {
-    result.graph = {found.dag.adjacency(), ByteMatrix::Zero(allowed.rows(), allowed.cols())};
+    result.graph = {found.dag.adjacency(), ByteMatrix::Zero(links.rows(), links.cols())};
   }
   if (!found.additivity.additive) {
     result.warnings.push_back(fmt::format(
@@ -119,15 +81,15 @@ dag::DifferentiableResult sdcd_of_some(const Dataset& data, const std::vector<ch
   return result;
 }
 
-void search_differentiable(const Dataset& data, const ByteMatrix& allowed, const std::vector<char>& takes_part,
+void search_differentiable(const Dataset& data, const ByteMatrix& links, const std::vector<char>& takes_part,
                            CausalGraphResult& result, Progress& progress) {
   dag::DifferentiableParams params = result.params.differentiable;
   params.seed = result.params.seed;
   const bool both_stages = result.params.method == GraphMethod::sdcd;
   result.differentiable = both_stages ? sdcd_of_some(data, takes_part, params, progress)
-                                      : dag::fansite_dcd(data.values, allowed, params, progress);
+                                      : dag::fansite_dcd(data.values, links, params, progress);
   const dag::DifferentiableResult& found = *result.differentiable;
-  result.graph = {found.dag, ByteMatrix::Zero(allowed.rows(), allowed.cols())};
+  result.graph = {found.dag, ByteMatrix::Zero(links.rows(), links.cols())};
   result.weights = found.weights;
   result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
 }
@@ -147,8 +109,9 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   result.params = params;
   const std::vector<Finding> findings = inspect(data);
   throw_if_fatal(findings);
+  check_usable(knowledge, data, findings);
 
-  auto start = Clock::now();
+  Stopwatch watch;
   if (!needs_links) {
     result.links = all_pairs(data.variables());
   } else if (links != nullptr) {
@@ -159,22 +122,22 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
     BoundariesParams boundaries = params.boundaries;
     boundaries.seed = params.seed;
     boundaries.refine = Refine::none;  // the graph comes anyway
-    result.boundaries = markov_boundaries(data, boundaries, progress);
+    result.boundaries = markov_boundaries(data, knowledge, boundaries, progress);
     result.warnings = result.boundaries->warnings;
     result.links = links_of(result.boundaries->found, data.variables());
-    result.boundary_seconds = seconds_since(std::exchange(start, Clock::now()));
+    result.boundary_seconds = watch.lap();
   }
   std::vector<std::string> odd;
   const std::vector<char> takes_part = taking_part(data, findings, odd);
-  const ByteMatrix allowed = allowed_edges(result.links, takes_part, knowledge);
+  const ByteMatrix among = links_among(result.links, takes_part);
   if (!result.boundaries) result.warnings.insert(result.warnings.end(), odd.begin(), odd.end());
 
   if (params.method == GraphMethod::additive_noise) {
-    search_additive_noise(data, allowed, knowledge, result, progress);
+    search_additive_noise(data, among, knowledge, result, progress);
   } else {
-    search_differentiable(data, allowed, takes_part, result, progress);
+    search_differentiable(data, among, takes_part, result, progress);
   }
-  result.graph_seconds = seconds_since(start);
+  result.graph_seconds = watch.seconds();
   if (!knowledge.empty()) {
     const std::vector<std::string> violations = knowledge.violations(result.graph.directed, result.graph.undirected);
     if (!violations.empty())

@@ -395,6 +395,17 @@ std::vector<Finding> near_duplicates(const Dataset& data, const Matrix& correlat
   return findings;
 }
 
+std::vector<int> copies(const std::vector<Finding>& findings, int columns) {
+  std::vector<int> copy_of(static_cast<std::size_t>(columns), -1);
+  for (const Finding& finding : findings) {
+    if (finding.kind != Finding::Kind::duplicate) continue;
+    for (std::size_t i = 1; i < finding.columns.size(); ++i) {
+      copy_of[static_cast<std::size_t>(finding.columns[i])] = finding.columns.front();
+    }
+  }
+  return copy_of;
+}
+
 void throw_if_fatal(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     if (finding.fatal) throw DataError(finding.message);

@@ -65,6 +65,9 @@ std::vector<Finding> inspect(const Dataset& data);
 std::vector<Finding> near_duplicates(const Dataset& data, const Matrix& correlation, const std::vector<Finding>& known,
                                      double threshold = 0.99999);
 
+/// Per column the earlier one that it repeats, or −1.
+std::vector<int> copies(const std::vector<Finding>& findings, int columns);
+
 /// Throws a DataError with the first fatal finding's sentence, if there is one.
 void throw_if_fatal(const std::vector<Finding>& findings);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fansite/candidates.h"
 #include "fansite/matrix.h"
 #include "fansite/progress.h"
 
@@ -95,8 +96,8 @@ struct PairEvidence {
 class Frontier {
  public:
   virtual ~Frontier() = default;
-  /// For each slot asked for, the candidate z outside S with the largest H(T|S) − H(T|S∪z), into the same place of
-  /// `best`.
+  /// For each slot asked for, the candidate z outside S (one that may join it) with the largest H(T|S) − H(T|S∪z), into
+  /// the same place of `best`.
   virtual void find_best(std::span<const int> slots, std::span<Candidate> best) = 0;
   virtual void add(int slot, int variable) = 0;
   /// Takes the newest `count` members out again.
@@ -127,9 +128,8 @@ class SearchEstimator : public EntropyEstimator {
   /// Whether the variable can be in a boundary at all; constant columns cannot.
   virtual bool informative(int variable) const = 0;
 
-  /// Starts a search for these targets with empty sets. `candidates` has one flag per variable: may it join a set?
-  /// `progress` can interrupt the frontier's work.
-  virtual std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+  /// Starts a search for these targets with empty sets; `progress` can interrupt the frontier's work.
+  virtual std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
                                          const Progress& progress) const = 0;
   /// How many targets a frontier should hold; the search runs the frontiers in parallel.
   virtual int frontier_size() const = 0;

@@ -34,7 +34,7 @@ double gain_standard_error(double gain, Index rows) {
 template <class Real>
 class GrowingSet {
  public:
-  GrowingSet(const Covariance& covariance, int target, std::span<const char> candidates)
+  GrowingSet(const Covariance& covariance, int target, const Candidates& candidates)
       : correlation_(&covariance.correlation),
         columns_(covariance.variables()),
         blocks_((columns_ + kBlock - 1) / kBlock),
@@ -44,7 +44,7 @@ class GrowingSet {
     start.smallest_variance = 1.0;
     for (Index j = 0; j < columns_; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      if (j == target || !candidates[at] || covariance.scale(j) == 0) continue;
+      if (!candidates.may_join(static_cast<int>(j), target) || covariance.scale(j) == 0) continue;
       variance()[at] = 1;
       this->covariance()[at] = static_cast<Real>(covariance.correlation(j, target));
       const Real explained = this->covariance()[at] * this->covariance()[at];
@@ -244,8 +244,8 @@ double pair_score(const Look& from_a, const Look& from_b) {
 
 class GaussianFrontier final : public Frontier {
  public:
-  GaussianFrontier(const Covariance& covariance, std::span<const int> targets, std::span<const char> candidates)
-      : covariance_(covariance), candidates_(candidates.begin(), candidates.end()), slots_(targets.size()) {
+  GaussianFrontier(const Covariance& covariance, std::span<const int> targets, const Candidates& candidates)
+      : covariance_(covariance), candidates_(candidates), slots_(targets.size()) {
     for (std::size_t s = 0; s < targets.size(); ++s) slots_[s].target = targets[s];
   }
 
@@ -352,7 +352,7 @@ class GaussianFrontier final : public Frontier {
   }
 
   const Covariance& covariance_;
-  std::vector<char> candidates_;
+  Candidates candidates_;
   std::vector<Slot> slots_;
 };
 
@@ -435,10 +435,10 @@ PairEvidence GaussianEstimator::pair_evidence(const PairQuery& query) const {
   return evidence;
 }
 
-std::unique_ptr<Frontier> GaussianEstimator::open(std::span<const int> targets, std::span<const char> candidates,
+std::unique_ptr<Frontier> GaussianEstimator::open(std::span<const int> targets, const Candidates& candidates,
                                                   const Progress&) const {
-  check(static_cast<int>(candidates.size()) == variables(), "[frontier] {} candidate flags for {} variables",
-        candidates.size(), variables());
+  check(candidates.variables() == variables(), "[frontier] {} candidate flags for {} variables", candidates.variables(),
+        variables());
   return std::make_unique<GaussianFrontier>(covariance_, targets, candidates);
 }
 

@@ -36,7 +36,7 @@ class GaussianEstimator final : public SearchEstimator {
   /// Both looks combined with the weights of greatest power (docs/method.md, "Two looks at one fact").
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override { return covariance_.scale(variable) > 0; }
-  std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+  std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
                                  const Progress& progress) const override;
   int frontier_size() const override { return 1; }
   int largest_set() const override;

@@ -2,7 +2,6 @@
 #include "fansite/information.h"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -10,15 +9,10 @@
 #include "fansite/flow/estimator.h"
 #include "fansite/gaussian.h"
 #include "fansite/io/text.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-}  // namespace
+namespace {}  // namespace
 
 InformationResult information(const Dataset& data, const InformationParams& params, Progress& progress) {
   InformationResult result;
@@ -37,7 +31,7 @@ InformationResult information(const Dataset& data, const InformationParams& para
   throw_if_fatal(findings);
   for (const Finding& finding : findings) result.warnings.push_back(finding.message);
 
-  auto start = Clock::now();
+  Stopwatch watch;
   std::unique_ptr<EntropyEstimator> estimator;
   check(params.estimator != EstimatorKind::automatic, "[entropy] estimator 'auto' is for mb; use flow or gaussian");
   if (params.estimator == EstimatorKind::gaussian) {
@@ -59,7 +53,7 @@ InformationResult information(const Dataset& data, const InformationParams& para
     }
     estimator = std::move(flows);
   }
-  result.train_seconds = seconds_since(std::exchange(start, Clock::now()));
+  result.train_seconds = watch.lap();
 
   result.entropy = estimator->conditional_entropy(EntropyQuery{query.target, {}});
   result.conditional_entropy = estimator->conditional_entropy(query);
@@ -71,7 +65,7 @@ InformationResult information(const Dataset& data, const InformationParams& para
   const std::vector<EntropyEstimate> answers = estimator->mutual_information(questions);
   result.information = answers.front();
   for (std::size_t i = 0; i < query.given.size(); ++i) result.added.push_back({params.given[i], answers[i + 1]});
-  result.query_seconds = seconds_since(start);
+  result.query_seconds = watch.seconds();
   return result;
 }
 

@@ -113,6 +113,12 @@ double Random::gumbel() { return -portable::log(-portable::log(uniform())); }
 
 double Random::exponential() { return -portable::log(uniform()); }
 
+int Random::poisson(double mean) {  // events before the time `mean`, by the gaps between them
+  int events = -1;
+  for (double time = 0; time < mean; time += exponential()) ++events;
+  return std::max(events, 0);
+}
+
 std::vector<int> Random::permutation(int n) {
   std::vector<int> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);

@@ -40,10 +40,11 @@ class Random {
   double uniform();
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   bool coin() { return (bits() & 1u) != 0; }
-  double normal();       ///< mean 0, variance 1
-  double laplace();      ///< location 0, scale 1, variance 2
-  double gumbel();       ///< location 0, scale 1, mean 0.5772, variance π²/6
-  double exponential();  ///< mean 1, variance 1
+  double normal();           ///< mean 0, variance 1
+  double laplace();          ///< location 0, scale 1, variance 2
+  double gumbel();           ///< location 0, scale 1, mean 0.5772, variance π²/6
+  double exponential();      ///< mean 1, variance 1
+  int poisson(double mean);  ///< in time proportional to the mean
 
   /// A uniformly random order of 0..n−1.
   std::vector<int> permutation(int n);

@@ -5,17 +5,12 @@
 #include <limits>
 #include <set>
 
+#include "fansite/search_growth.h"
+
 namespace fansite {
 namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-
-bool contains(const std::vector<int>& set, int z) { return std::find(set.begin(), set.end(), z) != set.end(); }
-
-std::vector<int> without(std::vector<int> set, int z) {
-  std::erase(set, z);
-  return set;
-}
 
 // Members that the graph adds, the most informative given the rest first.
 std::vector<Member> added_members(const SearchEstimator& estimator, const Boundary& before,
@@ -62,24 +57,7 @@ Boundary refine(const SearchEstimator& estimator, const Boundary& before, const 
   }
   for (const Member& member : added_members(estimator, before, stay, wanted)) after.members.push_back(member);
 
-  const std::vector<int> set = after.variables();
-  std::vector<InformationQuery> queries;
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    queries.push_back({after.target, {set[k]}, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
-    queries.push_back({after.target, {set[k]}, without(set, set[k])});
-  }
-  for (const NearMiss& miss : after.near_misses) queries.push_back({after.target, {miss.candidate.variable}, set});
-  const std::vector<EntropyEstimate> answers = estimator.mutual_information(queries);
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    after.members[k].gain = answers[2 * k].value;
-    after.members[k].standard_error = answers[2 * k].standard_error;
-    after.members[k].unique = answers[2 * k + 1].value;
-  }
-  for (std::size_t m = 0; m < after.near_misses.size(); ++m) {
-    after.near_misses[m].candidate.gain = answers[2 * set.size() + m].value;
-    after.near_misses[m].candidate.standard_error = answers[2 * set.size() + m].standard_error;
-  }
-  after.conditional_entropy = estimator.conditional_entropy({after.target, set}).value;
+  fill_gains(estimator, after);
   return after;
 }
 

@@ -30,7 +30,8 @@ void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Bo
   NearMiss best;
   frontier.find_best(std::span(&only, 1), std::span(&best.candidate, 1));
   if (best.candidate.variable < 0) return;
-  best.p_value = search.corrected_p_value(best.candidate.gain, static_cast<int>(boundary.members.size()));
+  const std::size_t slot = search.slot(boundary.target);
+  best.p_value = search.corrected_p_value(slot, best.candidate.gain, static_cast<int>(boundary.members.size()));
   best.reason = search.params.stop == StopRule::paper ? NearMiss::Reason::small : NearMiss::Reason::chance;
   boundary.near_misses.push_back(best);
 }
@@ -49,6 +50,7 @@ Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::
     member.gain = gain.gain;
     member.standard_error = gain.standard_error;
     member.by_symmetry = !contains(own[slot], gain.variable);
+    member.by_knowledge = search.is_known(result.target, gain.variable);
     result.members.push_back(member);
   }
   if (search.params.evidence) add_evidence(search, sets, *frontier, result);
@@ -65,6 +67,10 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
   std::vector<Fact> facts;
   for (Boundary& boundary : boundaries) {
     for (Member& member : boundary.members) {
+      if (member.by_knowledge) {
+        member.q_value = std::numeric_limits<double>::quiet_NaN();
+        continue;
+      }
       facts.push_back({fact_of(search, boundary.target, member.variable), &member});
     }
   }
@@ -77,7 +83,7 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
   double smallest = 1.0;
   for (std::size_t rank = ranked.size(); rank > 0; --rank) {
     const auto [p_value, first] = ranked[rank - 1];
-    smallest = std::min(smallest, p_value * hypotheses(search) / static_cast<double>(rank));
+    smallest = std::min(smallest, p_value * search.hypotheses / static_cast<double>(rank));
     for (std::size_t i = first; i < facts.size() && facts[i].pair == facts[first].pair; ++i) {
       facts[i].member->q_value = smallest;
     }
@@ -87,7 +93,7 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
 std::vector<Boundary> find_by_gains(const Search& search, Boundaries& result, Progress& progress) {
   std::vector<int> all(search.targets.size());
   std::iota(all.begin(), all.end(), 0);
-  Sets sets(search.targets.size());
+  Sets sets = search.known;
   result.steps = grow_and_shrink(search, all, sets, progress);
   Sets own = sets;
   if (search.params.stop == StopRule::calibrated) {
@@ -144,33 +150,20 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
   for (std::size_t k = 0; k + 1 < path.entropy.size(); ++k) {
     result.path.push_back({path.variables[k], path.entropy[k + 1]});
   }
-  std::vector<InformationQuery> queries;
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    queries.push_back({result.target, {set[k]}, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
-    queries.push_back({result.target, {set[k]}, without(set, set[k])});
-  }
-  for (const NearMiss& miss : result.near_misses) queries.push_back({result.target, {miss.candidate.variable}, set});
-  const std::vector<EntropyEstimate> answers = search.estimator.mutual_information(queries);
   result.entropy = path.entropy.front();
-  result.conditional_entropy = search.estimator.conditional_entropy({result.target, set}).value;
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    const Tested& tested = confirmed.tested.at(fact_of(search, result.target, set[k]));
+  for (const int z : set) {
+    const Tested& tested = confirmed.tested.at(fact_of(search, result.target, z));
     Member& member = result.members.emplace_back();
-    member.variable = set[k];
-    member.gain = answers[2 * k].value;
-    member.standard_error = answers[2 * k].standard_error;
-    member.unique = answers[2 * k + 1].value;
+    member.variable = z;
     member.p_value = tested.p_value;
     member.q_value = tested.q_value;
     member.votes = tested.votes;
     member.stability = tested.stability;
     const auto end = path.variables.begin() + path.shortest;
-    member.by_symmetry = std::find(path.variables.begin(), end, set[k]) == end;
+    member.by_symmetry = std::find(path.variables.begin(), end, z) == end;
+    member.by_knowledge = search.is_known(result.target, z);
   }
-  for (std::size_t m = 0; m < result.near_misses.size(); ++m) {
-    result.near_misses[m].candidate.gain = answers[2 * set.size() + m].value;
-    result.near_misses[m].candidate.standard_error = answers[2 * set.size() + m].standard_error;
-  }
+  fill_gains(search.estimator, result);
   return result;
 }
 
@@ -205,14 +198,15 @@ std::vector<int> Boundary::variables() const {
   return result;
 }
 
-Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, std::vector<int> targets,
-                           const std::vector<int>& excluded, Progress& progress) {
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
+                           Progress& progress) {
   validate(params);
+  std::vector<int> targets = scope.targets;
   if (targets.empty()) {
     targets.resize(static_cast<std::size_t>(estimator.variables()));
     std::iota(targets.begin(), targets.end(), 0);
   }
-  const Search search(estimator, params, targets, excluded);
+  const Search search(estimator, params, targets, scope);
   Boundaries result;
   std::vector<Boundary> found =
       search.screens() ? find_on_held_out_rows(search, result, progress) : find_by_gains(search, result, progress);
@@ -235,7 +229,7 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
 
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params) {
   NoProgress silent;
-  return find_boundaries(estimator, params, {}, {}, silent);
+  return find_boundaries(estimator, params, {}, silent);
 }
 
 std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr) {

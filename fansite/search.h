@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fansite/entropy.h"
+#include "fansite/knowledge.h"
 #include "fansite/progress.h"
 
 namespace fansite {
@@ -53,6 +54,7 @@ struct Member {
   double q_value = 1;         ///< the smallest false discovery rate, over the table, at which this member is in
   bool by_symmetry = false;   ///< found in the search of the other variable only
   bool by_graph = false;      ///< not found by the searches: the causal graph makes it a member
+  bool by_knowledge = false;  ///< in whatever the data say; its p-value is what they say, and it has no q-value
   /// Ensembles: the share of networks that speak for it on rows they have not seen; NaN without an ensemble.
   double votes = std::numeric_limits<double>::quiet_NaN();
   /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
@@ -99,10 +101,15 @@ struct Boundaries {
   long tested_pairs = 0;                         ///< pairs tested on held-out rows
 };
 
-/// `targets` empty: every variable. `excluded` variables join no boundary (copies of other columns, say); as targets
-/// they have an empty one. Targets run in parallel; the result has the same bits for any number of threads.
-Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, std::vector<int> targets,
-                           const std::vector<int>& excluded, Progress& progress);
+struct SearchScope {
+  std::vector<int> targets;   ///< empty: every variable
+  std::vector<int> excluded;  ///< join no boundary (copies of other columns, say); as targets they have an empty one
+  Knowledge knowledge;        ///< obeyed: pairs known to be in each other's boundary are, those known not to be are not
+};
+
+/// Targets run in parallel; the result has the same bits for any number of threads.
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
+                           Progress& progress);
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params = {});
 
 /// How many of the smallest p-values to admit, out of so many hypotheses; about hypotheses·p₍ₖ₎ of the first k are

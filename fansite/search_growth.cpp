@@ -15,20 +15,21 @@ namespace {
 // `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more of
 // the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is
 // judged by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
-bool is_miss(const Search& search, double gain, double streak, int given) {
+bool is_miss(const Search& search, std::size_t slot, double gain, double streak, int given) {
   if (search.params.stop == StopRule::paper) return gain <= search.params.eps_grow;
   const double share = -std::exp(-2.0 * streak) * std::expm1(-2.0 * gain);
-  return search.corrected_p_value(-0.5 * std::log1p(-share), given) > search.params.fdr;
+  return search.corrected_p_value(slot, -0.5 * std::log1p(-share), given) > search.params.fdr;
 }
 
-bool is_useless(const Search& search, double loss, int given) {
+bool is_useless(const Search& search, std::size_t slot, double loss, int given) {
   if (search.params.stop == StopRule::paper) return loss <= search.params.eps_shrink;
-  return search.corrected_p_value(loss, given) > search.params.fdr;
+  return search.corrected_p_value(slot, loss, given) > search.params.fdr;
 }
 
-// Grows every slot of a frontier to the end; the trailing misses are dropped. Returns the steps taken.
-long grow(const Search& search, Frontier& frontier, int slots, const Progress& progress) {
-  std::vector<int> active(static_cast<std::size_t>(slots));
+// Grows every slot of a frontier, which are these of the search, to the end; the trailing misses are dropped. Returns
+// the steps taken.
+long grow(const Search& search, Frontier& frontier, const std::vector<std::size_t>& slots, const Progress& progress) {
+  std::vector<int> active(slots.size());
   std::iota(active.begin(), active.end(), 0);
   std::vector<int> misses(active.size(), 0);
   std::vector<double> streaks(active.size(), 0.0);
@@ -44,7 +45,7 @@ long grow(const Search& search, Frontier& frontier, int slots, const Progress& p
       double& streak = streaks[static_cast<std::size_t>(slot)];
       const int size = static_cast<int>(frontier.members(slot).size());
       if (best[a].variable < 0 || size >= search.largest) continue;
-      const bool miss = is_miss(search, best[a].gain, streak, size);
+      const bool miss = is_miss(search, slots[static_cast<std::size_t>(slot)], best[a].gain, streak, size);
       if (miss && in_a_row == search.patience) continue;
       in_a_row = miss ? in_a_row + 1 : 0;
       streak = miss ? streak + best[a].gain : 0.0;
@@ -54,19 +55,23 @@ long grow(const Search& search, Frontier& frontier, int slots, const Progress& p
     }
     active.resize(kept);
   }
-  for (int slot = 0; slot < slots; ++slot) frontier.drop_last(slot, misses[static_cast<std::size_t>(slot)]);
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) frontier.drop_last(static_cast<int>(slot), misses[slot]);
   return steps;
 }
 
-// Removes the weakest member while it is useless.
-long shrink(const Search& search, Frontier& frontier, int slot, const Progress& progress) {
+// Removes the weakest member that is not known to be one, while it is useless.
+long shrink(const Search& search, Frontier& frontier, int slot, std::size_t of_search, const Progress& progress) {
+  const std::vector<int>& known = search.known[of_search];
   long steps = 0;
-  while (!frontier.members(slot).empty()) {
+  while (frontier.members(slot).size() > known.size()) {
     throw_if_interrupted(progress);
     const std::vector<Candidate> losses = frontier.losses(slot);
-    const auto least = std::min_element(losses.begin(), losses.end(),
-                                        [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
-    if (!is_useless(search, least->gain, static_cast<int>(losses.size()) - 1)) break;
+    auto least = losses.end();
+    for (auto loss = losses.begin(); loss != losses.end(); ++loss) {
+      if (contains(known, loss->variable)) continue;
+      if (least == losses.end() || loss->gain < least->gain) least = loss;
+    }
+    if (!is_useless(search, of_search, least->gain, static_cast<int>(losses.size()) - 1)) break;
     frontier.remove(slot, least->variable);
     ++steps;
   }
@@ -79,42 +84,69 @@ int default_patience(const SearchEstimator& estimator, const SearchParams& param
   return estimator.held_out() && params.stop == StopRule::calibrated ? 6 : 15;
 }
 
+// Pairs that cannot be in each other's boundary are never asked for.
+Candidates candidates_of(const SearchEstimator& estimator, const SearchScope& scope) {
+  std::vector<char> flags(static_cast<std::size_t>(estimator.variables()), 1);
+  for (const int z : scope.excluded) flags[static_cast<std::size_t>(z)] = 0;
+  for (int z = 0; z < estimator.variables(); ++z) {
+    if (!estimator.informative(z)) flags[static_cast<std::size_t>(z)] = 0;
+  }
+  if (scope.knowledge.empty()) return flags;
+  check(scope.knowledge.variables() == estimator.variables(), "[search] knowledge about {} variables for a table of {}",
+        scope.knowledge.variables(), estimator.variables());
+  return {std::move(flags), scope.knowledge.boundary_candidates()};
+}
+
 }  // namespace
 
 Search::Search(const SearchEstimator& estimator_, const SearchParams& params_, const std::vector<int>& targets_,
-               const std::vector<int>& excluded)
-    : estimator(estimator_), params(params_), candidates(static_cast<std::size_t>(estimator_.variables()), 1) {
+               const SearchScope& scope)
+    : estimator(estimator_), params(params_), candidates(candidates_of(estimator_, scope)) {
   const int d = estimator.variables();
-  for (const int z : excluded) candidates[static_cast<std::size_t>(z)] = 0;
-  for (int z = 0; z < d; ++z) {
-    if (!estimator.informative(z)) candidates[static_cast<std::size_t>(z)] = 0;
-  }
-  candidate_count = static_cast<int>(std::count(candidates.begin(), candidates.end(), 1));
   largest = estimator.largest_set();
   if (params.max_size > 0) largest = std::min(largest, params.max_size);
   patience = params.patience >= 0 ? params.patience : default_patience(estimator, params);
   slot_of.assign(static_cast<std::size_t>(d), -1);
   for (const int t : targets_) {
     check(t >= 0 && t < d, "[search] target {} is not one of {} variables", t, d);
-    if (!candidates[static_cast<std::size_t>(t)]) continue;
+    if (!candidates.may_join_any(t)) continue;
     check(!searched(t), "[search] target {} is asked for twice", t);
     slot_of[static_cast<std::size_t>(t)] = static_cast<int>(targets.size());
     targets.push_back(t);
+    choices.push_back(candidates.count(t));
+    known.emplace_back();
+    if (scope.knowledge.empty()) continue;
+    for (const int z : scope.knowledge.known_boundary(t)) {
+      if (candidates.may_join(z, t)) known.back().push_back(z);
+    }
+    check(static_cast<int>(known.back().size()) <= estimator.largest_set(),
+          "[search] {} variables are known to be in one boundary, but {} rows and the {} estimator allow {} at most",
+          known.back().size(), estimator.rows(), estimator.name(), estimator.largest_set());
   }
+  hypotheses = count_hypotheses();
 }
 
-double Search::corrected_p_value(double gain, int given) const {
-  return best_of(estimator.p_value(gain, given), std::max(candidate_count - 1 - given, 1));
+double Search::count_hypotheses() const {
+  double looks = 0, seen_twice = 0;
+  for (std::size_t s = 0; s < targets.size(); ++s) {
+    looks += choices[s] - static_cast<double>(known[s].size());
+    if (!candidates.by_pairs()) continue;
+    for (const int t : targets) {
+      seen_twice += candidates.may_join(t, targets[s]) && !contains(known[s], t) ? 0.5 : 0.0;
+    }
+  }
+  const auto t = static_cast<double>(targets.size());
+  if (!candidates.by_pairs()) seen_twice = t * (t - 1) / 2;
+  return directed() ? looks : looks - seen_twice;
 }
 
-bool contains(const std::vector<int>& set, int z) { return std::find(set.begin(), set.end(), z) != set.end(); }
+bool Search::is_known(int target, int variable) const {
+  return (searched(target) && contains(known[slot(target)], variable)) ||
+         (searched(variable) && contains(known[slot(variable)], target));
+}
 
-std::vector<int> without(const std::vector<int>& set, int z) {
-  std::vector<int> rest;
-  for (const int member : set) {
-    if (member != z) rest.push_back(member);
-  }
-  return rest;
+double Search::corrected_p_value(std::size_t slot, double gain, int given) const {
+  return best_of(estimator.p_value(gain, given), std::max(choices[slot] - given, 1));
 }
 
 long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress) {
@@ -126,16 +158,20 @@ long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
     const Index begin = b * block;
     const int size = static_cast<int>(std::min(block, n - begin));
     const auto slot_at = [&](int i) { return static_cast<std::size_t>(slots[static_cast<std::size_t>(begin + i)]); };
+    std::vector<std::size_t> own_slots;
     std::vector<int> targets;
-    for (int i = 0; i < size; ++i) targets.push_back(search.targets[slot_at(i)]);
+    for (int i = 0; i < size; ++i) {
+      own_slots.push_back(slot_at(i));
+      targets.push_back(search.targets[slot_at(i)]);
+    }
     const auto frontier = search.estimator.open(targets, search.candidates, progress);
     for (int i = 0; i < size; ++i) {
       for (const int z : sets[slot_at(i)]) frontier->add(i, z);
     }
     long& count = steps[static_cast<std::size_t>(begin)];
-    count = grow(search, *frontier, size, progress);
+    count = grow(search, *frontier, own_slots, progress);
     for (int i = 0; i < size; ++i) {
-      count += shrink(search, *frontier, i, progress);
+      count += shrink(search, *frontier, i, slot_at(i), progress);
       sets[slot_at(i)] = frontier->members(i);
     }
     progress.advance(size);
@@ -159,7 +195,9 @@ void find_shortest(const Search& search, std::vector<Path>& paths) {
   }
   const std::vector<EntropyEstimate> rest = search.estimator.mutual_information(queries);
   std::size_t first = 0;
-  for (Path& path : paths) {
+  for (std::size_t s = 0; s < paths.size(); ++s) {
+    Path& path = paths[s];
+    path.shortest = static_cast<int>(search.known[s].size());
     while (path.shortest < path.best) {
       const EntropyEstimate& information = rest[first + static_cast<std::size_t>(path.shortest)];
       if (information.value <= information.standard_error) break;
@@ -169,7 +207,51 @@ void find_shortest(const Search& search, std::vector<Path>& paths) {
   }
 }
 
+// What each of these slots takes next: what it is known to hold, then what tells most.
+std::vector<Candidate> next_steps(const Search& search, Frontier& frontier, const std::vector<int>& slots) {
+  std::vector<Candidate> steps(slots.size());
+  std::vector<int> open;
+  std::vector<std::size_t> place;
+  for (std::size_t a = 0; a < slots.size(); ++a) {
+    const std::vector<int>& known = search.known[static_cast<std::size_t>(slots[a])];
+    const std::size_t size = frontier.members(slots[a]).size();
+    if (size < known.size()) {
+      steps[a].variable = known[size];
+    } else {
+      open.push_back(slots[a]);
+      place.push_back(a);
+    }
+  }
+  std::vector<Candidate> best(open.size());
+  frontier.find_best(open, best);
+  for (std::size_t i = 0; i < open.size(); ++i) steps[place[i]] = best[i];
+  return steps;
+}
+
 }  // namespace
+
+void fill_gains(const EntropyEstimator& estimator, Boundary& boundary) {
+  const std::vector<int> set = boundary.variables();
+  std::vector<InformationQuery> queries;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    queries.push_back({boundary.target, {set[k]}, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
+    queries.push_back({boundary.target, {set[k]}, without(set, set[k])});
+  }
+  for (const NearMiss& miss : boundary.near_misses) {
+    queries.push_back({boundary.target, {miss.candidate.variable}, set});
+  }
+  const std::vector<EntropyEstimate> answers = estimator.mutual_information(queries);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    boundary.members[k].gain = answers[2 * k].value;
+    boundary.members[k].standard_error = answers[2 * k].standard_error;
+    boundary.members[k].unique = answers[2 * k + 1].value;
+  }
+  for (std::size_t m = 0; m < boundary.near_misses.size(); ++m) {
+    boundary.near_misses[m].candidate.gain = answers[2 * set.size() + m].value;
+    boundary.near_misses[m].candidate.standard_error = answers[2 * set.size() + m].standard_error;
+  }
+  boundary.conditional_entropy = estimator.conditional_entropy({boundary.target, set}).value;
+}
 
 std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress) {
   const std::size_t count = search.targets.size();
@@ -198,15 +280,15 @@ std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progre
       Path& path = paths[at];
       path.entropy.push_back(entropies[a].value);
       const int size = static_cast<int>(path.entropy.size()) - 1;
-      if (path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)]) path.best = size;
-      if (size > 0 && gains[a].value > kSure * gains[a].standard_error) firm[at] = size;
-      const bool finished = size - firm[at] > search.patience || size >= search.largest;
+      const int known = static_cast<int>(search.known[at].size());
+      if (size <= known || path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)]) path.best = size;
+      if (size <= known || gains[a].value > kSure * gains[a].standard_error) firm[at] = size;
+      const bool finished = size - firm[at] > search.patience || (size >= search.largest && size >= known);
       if (finished) progress.advance(1);
       if (!finished) active[kept++] = active[a];
     }
     active.resize(kept);
-    std::vector<Candidate> best(active.size());
-    frontier->find_best(active, best);
+    const std::vector<Candidate> best = next_steps(search, *frontier, active);
     kept = 0;
     for (std::size_t a = 0; a < active.size(); ++a) {
       if (best[a].variable < 0) {

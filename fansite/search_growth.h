@@ -3,30 +3,29 @@
 // The searches of single targets: growing and shrinking sets. Private to the library.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "fansite/search.h"
+#include "fansite/sets.h"
 
 namespace fansite {
-
-using Sets = std::vector<std::vector<int>>;  ///< one set per target, in order of admission
-using Pair = std::pair<int, int>;
 
 /// What all targets of one search share.
 struct Search {
   const SearchEstimator& estimator;
   const SearchParams& params;
   std::vector<int> targets;
-  std::vector<int> slot_of;      ///< per variable its place in targets, or −1
-  std::vector<char> candidates;  ///< per variable: may it join a set?
-  int candidate_count = 0;
+  std::vector<int> slot_of;  ///< per variable its place in targets, or −1
+  Candidates candidates;
+  std::vector<int> choices;  ///< per target: how many may join its set
+  Sets known;                ///< per target: members by prior knowledge, in every set from the beginning
+  double hypotheses = 0;  ///< facts that the data decide: pairs with an end searched; undirected, or each look its own
   int largest = 0;
   int patience = 0;
 
   /// Targets that can have a boundary; the others keep an empty one.
   Search(const SearchEstimator& estimator, const SearchParams& params, const std::vector<int>& targets,
-         const std::vector<int>& excluded);
+         const SearchScope& scope);
 
   bool searched(int variable) const { return slot_of[static_cast<std::size_t>(variable)] >= 0; }
   std::size_t slot(int variable) const { return static_cast<std::size_t>(slot_of[static_cast<std::size_t>(variable)]); }
@@ -34,15 +33,21 @@ struct Search {
   bool screens() const { return params.stop == StopRule::calibrated && estimator.held_out(); }
   /// Whether each look at a pair is a fact of its own.
   bool directed() const { return params.rule == Symmetry::none; }
-  /// The gain of one variable over `given` others, picked as the best of all that were left to pick from.
-  double corrected_p_value(double gain, int given) const;
+  bool is_known(int target, int variable) const;
+  /// The gain of one variable over `given` others, picked as the best of all that were left to pick from for a slot.
+  double corrected_p_value(std::size_t slot, double gain, int given) const;
+
+ private:
+  double count_hypotheses() const;
 };
 
-bool contains(const std::vector<int>& set, int z);
-std::vector<int> without(const std::vector<int>& set, int z);
-
-/// Grows and shrinks the sets of these slots, each from what it holds, in parallel. Returns the steps taken.
+/// Grows and shrinks the sets (one per target, in order of admission) of these slots, each from what it holds, in
+/// parallel. Returns the steps taken.
 long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress);
+
+/// Fills in what each member of the boundary gains and is worth alone, what each near miss would gain, and the
+/// conditional entropy.
+void fill_gains(const EntropyEstimator& estimator, Boundary& boundary);
 
 /// What a target's growing found, sized by entropies of held-out rows.
 struct Path {

@@ -14,6 +14,8 @@
 namespace fansite {
 namespace {
 
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
 // The facts that sets hold, each once.
 std::vector<Pair> facts_in(const Search& search, const Sets& sets) {
   std::set<Pair> facts;
@@ -21,6 +23,12 @@ std::vector<Pair> facts_in(const Search& search, const Sets& sets) {
     for (const int z : sets[s]) facts.insert(fact_of(search, search.targets[s], z));
   }
   return {facts.begin(), facts.end()};
+}
+
+// Those that are not known already, for the data to decide.
+std::vector<Pair> open_facts(const Search& search, std::vector<Pair> facts) {
+  std::erase_if(facts, [&](const Pair& fact) { return search.is_known(fact.first, fact.second); });
+  return facts;
 }
 
 void take_out(const Search& search, Pair fact, Sets& sets) {
@@ -32,7 +40,7 @@ void take_out(const Search& search, Pair fact, Sets& sets) {
 // Keeps the members whose evidence stands up to the whole table. Returns the largest p-value kept.
 double decide(const Search& search, Sets& sets) {
   const Sets proposed = reconciled(search, search.params.rule, sets);
-  const std::vector<Pair> facts = facts_in(search, proposed);
+  const std::vector<Pair> facts = open_facts(search, facts_in(search, proposed));
   std::vector<double> p_values(facts.size());
   parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
     const auto at = static_cast<std::size_t>(i);
@@ -42,7 +50,7 @@ double decide(const Search& search, Sets& sets) {
   std::sort(sorted.begin(), sorted.end());
   // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays
   // for.
-  const double all = hypotheses(search);
+  const double all = search.hypotheses;
   const std::size_t certain = admissible(sorted, all, search.params.fdr);
   const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
   const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
@@ -82,10 +90,7 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
   for (int resample = 0; resample < kResamples; ++resample) {
     Random random(Key{}.split(static_cast<std::uint64_t>(resample)));
     Eigen::VectorXf weights(scores.rows());
-    for (float& weight : weights) {  // Poisson(1) by its exponential gaps
-      weight = -1;
-      for (double time = 0; time < 1; time += random.exponential()) weight += 1;
-    }
+    for (float& weight : weights) weight = static_cast<float>(random.poisson(1));
     std::vector<double> p_values(evidence.size());
     parallel_for(pairs, [&](Index i) {
       const Eigen::ArrayXd weighted = (scores.col(i).array() * weights.array()).cast<double>();
@@ -105,7 +110,7 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
   std::vector<double> share;
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const bool known = evidence[i].scores.size() > 0;
-    share.push_back(known ? count[i] / double{kResamples} : std::numeric_limits<double>::quiet_NaN());
+    share.push_back(known ? count[i] / double{kResamples} : kNotKnown);
   }
   return share;
 }
@@ -148,12 +153,6 @@ Pair fact_of(const Search& search, int target, int member) {
   return search.directed() ? Pair(target, member) : Pair(std::minmax(target, member));
 }
 
-double hypotheses(const Search& search) {
-  const auto t = static_cast<double>(search.targets.size());
-  const double looks = t * (search.candidate_count - 1);
-  return search.directed() ? looks : looks - t * (t - 1) / 2;
-}
-
 double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress) {
   for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
     Sets told = reconciled(search, Symmetry::or_, sets);
@@ -181,10 +180,14 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
     best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
     shortest.emplace_back(path.variables.begin(), path.variables.begin() + path.shortest);
   }
-  const auto all = static_cast<double>(facts_in(search, reconciled(search, search.params.rule, best)).size());
+  const Sets proposed = reconciled(search, search.params.rule, best);
+  const auto all = static_cast<double>(open_facts(search, facts_in(search, proposed)).size());
   Confirmed result;
   result.sets = reconciled(search, search.params.rule, shortest);
-  const std::vector<Pair> facts = facts_in(search, result.sets);
+  std::vector<Pair> facts = facts_in(search, result.sets);
+  const auto first_known = std::stable_partition(
+      facts.begin(), facts.end(), [&](const Pair& fact) { return !search.is_known(fact.first, fact.second); });
+  const auto open = static_cast<std::size_t>(first_known - facts.begin());
   std::vector<PairEvidence> evidence(facts.size());
   progress.begin("testing", static_cast<long>(facts.size()));
   parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
@@ -194,7 +197,11 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
     progress.advance(1);
   });
 
-  std::vector<std::size_t> order(facts.size());
+  for (std::size_t i = open; i < facts.size(); ++i) {  // what the data say of it decides nothing
+    result.tested[facts[i]] = {evidence[i].p_value, kNotKnown, evidence[i].votes, kNotKnown, true};
+  }
+  evidence.resize(open);
+  std::vector<std::size_t> order(open);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });

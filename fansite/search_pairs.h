@@ -17,9 +17,6 @@ PairQuery pair_query(const Search& search, const Sets& sets, Pair pair);
 /// The key of a fact: the smaller variable first, or target first where each look is a fact of its own.
 Pair fact_of(const Search& search, int target, int member);
 
-/// How many hypotheses the table holds: pairs with at least one end searched; without symmetry each look is its own.
-double hypotheses(const Search& search);
-
 /// By the law of gains: looks again where others propose members, then keeps the members whose evidence stands up to
 /// the whole table. `own` receives what each search found by itself. Returns the largest p-value kept.
 double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress);

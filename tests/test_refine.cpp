@@ -218,7 +218,7 @@ TEST(Refined, AConstantColumnJoinsNoBoundary) {
 TEST(Refined, OnlyTheTargetsThatWereSearchedAreThere) {
   const GaussianEstimator estimator = collider();
   NoProgress progress;
-  const Boundaries found = find_boundaries(estimator, {}, {3, 0}, {}, progress);
+  const Boundaries found = find_boundaries(estimator, {}, {{3, 0}, {}, {}}, progress);
   const Boundaries result = refined(estimator, found, other_graph(), progress);
   ASSERT_EQ(result.boundaries.size(), 2u);
   EXPECT_EQ(result.boundaries[0].target, 3);

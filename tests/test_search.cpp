@@ -376,7 +376,7 @@ TEST(Search, QValuesCountEachFactOnce) {
   for (const auto& [targets, hypotheses] :
        {std::pair(std::vector<int>{}, 435.0), std::pair(std::vector<int>{3}, 29.0)}) {
     double largest_p = 0, largest_q = 0;
-    const Boundaries found = find_boundaries(estimator, {}, targets, {}, silent);
+    const Boundaries found = find_boundaries(estimator, {}, {targets, {}, {}}, silent);
     for (const Boundary& boundary : found.boundaries) {
       for (const Member& member : boundary.members) {
         largest_p = std::max(largest_p, member.p_value);
@@ -401,11 +401,11 @@ TEST(Search, AMemberIsNotByBothSymmetries) {
 TEST(Search, TargetsAndExclusions) {
   const GaussianEstimator estimator = collider();
   NoProgress silent;
-  const Boundaries some = find_boundaries(estimator, {}, {3, 2}, {}, silent);
+  const Boundaries some = find_boundaries(estimator, {}, {{3, 2}, {}, {}}, silent);
   ASSERT_EQ(some.boundaries.size(), 2u);
   EXPECT_EQ(some.boundaries[0].target, 3);
   EXPECT_THAT(some.boundaries[1].variables(), UnorderedElementsAre(0, 1, 3));
-  const Boundaries without = find_boundaries(estimator, {}, {}, {2}, silent);
+  const Boundaries without = find_boundaries(estimator, {}, {{}, {2}, {}}, silent);
   EXPECT_THAT(without.boundaries[2].members, IsEmpty());
   for (const Boundary& b : without.boundaries) {
     for (const int z : b.variables()) EXPECT_NE(z, 2);
@@ -431,15 +431,15 @@ TEST(Search, BadParametersAreNamed) {
   EXPECT_THAT(message([](SearchParams& p) { p.patience = -2; }), HasSubstr("patience is -2"));
   EXPECT_THAT(message([](SearchParams& p) { p.max_size = -1; }), HasSubstr("max-size"));
   NoProgress silent;
-  EXPECT_THROW(find_boundaries(estimator, {}, {7}, {}, silent), UsageError);
-  EXPECT_THROW(find_boundaries(estimator, {}, {1, 1}, {}, silent), UsageError);
+  EXPECT_THROW(find_boundaries(estimator, {}, {{7}, {}, {}}, silent), UsageError);
+  EXPECT_THROW(find_boundaries(estimator, {}, {{1, 1}, {}, {}}, silent), UsageError);
   EXPECT_THROW(parse_stop_rule("oracle"), UsageError);
   EXPECT_THROW(parse_symmetry("xor"), UsageError);
 }
 
 TEST(Search, StopsWhenAsked) {
   Impatient progress;
-  EXPECT_THROW(find_boundaries(collider(), {}, {}, {}, progress), Interrupted);
+  EXPECT_THROW(find_boundaries(collider(), {}, {}, progress), Interrupted);
 }
 
 TEST(Search, MoreColumnsThanRowsEndsAndStaysQuiet) {

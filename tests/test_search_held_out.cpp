@@ -103,7 +103,7 @@ class ByHeart : public SearchEstimator {
     return evidence_of(1.0, 0.01);
   }
 
-  std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+  std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
                                  const Progress&) const override {
     return std::make_unique<Growing>(*this, targets, candidates);
   }
@@ -111,10 +111,10 @@ class ByHeart : public SearchEstimator {
  private:
   class Growing final : public Frontier {
    public:
-    Growing(const ByHeart& estimator, std::span<const int> targets, std::span<const char> candidates)
+    Growing(const ByHeart& estimator, std::span<const int> targets, const Candidates& candidates)
         : estimator_(estimator),
           targets_(targets.begin(), targets.end()),
-          candidates_(candidates.begin(), candidates.end()),
+          candidates_(candidates),
           sets_(targets.size()) {}
 
     void find_best(std::span<const int> slots, std::span<Candidate> best) override {
@@ -123,7 +123,7 @@ class ByHeart : public SearchEstimator {
         const std::vector<int>& set = members(slots[a]);
         best[a] = {};
         for (int z = 0; z < estimator_.variables(); ++z) {
-          if (z == target || !candidates_[static_cast<std::size_t>(z)] || contains(set, z)) continue;
+          if (!candidates_.may_join(z, target) || contains(set, z)) continue;
           const double gain = seen(target, set) - seen(target, with(set, z));
           if (best[a].variable < 0 || gain > best[a].gain) best[a] = {z, gain, estimator_.error};
         }
@@ -166,7 +166,7 @@ class ByHeart : public SearchEstimator {
 
     const ByHeart& estimator_;
     std::vector<int> targets_;
-    std::vector<char> candidates_;
+    Candidates candidates_;
     Sets sets_;
   };
 
@@ -211,7 +211,7 @@ Grown grow(const SearchEstimator& estimator, const SearchParams& params = {}, st
   if (targets.empty()) targets = all_of(estimator);
   NoProgress silent;
   Grown result;
-  const Search search(estimator, params, targets, excluded);
+  const Search search(estimator, params, targets, {targets, excluded, {}});
   result.paths = grow_paths(search, result.steps, silent);
   return result;
 }
@@ -219,7 +219,7 @@ Grown grow(const SearchEstimator& estimator, const SearchParams& params = {}, st
 Boundaries find(const SearchEstimator& estimator, const SearchParams& params = {}, const std::vector<int>& targets = {},
                 const std::vector<int>& excluded = {}) {
   NoProgress silent;
-  return find_boundaries(estimator, params, targets, excluded, silent);
+  return find_boundaries(estimator, params, {targets, excluded, {}}, silent);
 }
 
 SearchParams with_rule(Symmetry rule) {
@@ -790,16 +790,16 @@ TEST(HeldOutSearch, StopsWhenAskedInEveryStage) {
   const HeldOutGaussian estimator(collider());
   for (const std::string stage : {"searching", "testing", "describing"}) {
     Recorder progress(stage);
-    EXPECT_THROW(find_boundaries(estimator, {}, {}, {}, progress), Interrupted) << stage;
+    EXPECT_THROW(find_boundaries(estimator, {}, {}, progress), Interrupted) << stage;
     EXPECT_EQ(progress.left.count(stage), 1u);
   }
   Impatient at_once;
-  EXPECT_THROW(find_boundaries(estimator, {}, {}, {}, at_once), Interrupted);
+  EXPECT_THROW(find_boundaries(estimator, {}, {}, at_once), Interrupted);
 }
 
 TEST(HeldOutSearch, ItsProgressAddsUp) {
   Recorder progress;
-  find_boundaries(HeldOutGaussian(collider()), {}, {}, {}, progress);
+  find_boundaries(HeldOutGaussian(collider()), {}, {}, progress);
   EXPECT_THAT(progress.left,
               ElementsAre(std::pair("describing", 0), std::pair("searching", 0), std::pair("testing", 0)));
 }

@@ -13,6 +13,7 @@
 #include "fansite/data.h"
 #include "fansite/error.h"
 #include "fansite/parallel.h"
+#include "fansite/sets.h"
 #include "fansite/single_threaded_blas.h"
 #include "fansite/special.h"
 
@@ -24,15 +25,12 @@ constexpr int kResamples = 100;
 
 // ---- Evidence -------------------------------------------------------------------------------------------------------
 
-// Row weights of the resamples (bootstrap, Poisson).
+// Row weights of the resamples (bootstrap).
 Eigen::MatrixXf resampling_weights(Index rows, Key key) {
   Eigen::MatrixXf weights(rows, kResamples);
   for (int r = 0; r < kResamples; ++r) {
     Random random(key.split(static_cast<std::uint64_t>(r)));
-    for (float& weight : weights.col(r)) {
-      weight = -1;  // events before time 1
-      for (double time = 0; time < 1; time += random.exponential()) weight += 1;
-    }
+    for (float& weight : weights.col(r)) weight = static_cast<float>(random.poisson(1));
   }
   return weights;
 }
@@ -129,17 +127,134 @@ AdditivityTest test_additivity(const Regression& regression, const ParentSets& p
   return test;
 }
 
-// ---- Rows -----------------------------------------------------------------------------------------------------------
+// ---- Search ---------------------------------------------------------------------------------------------------------
 
 Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
   if (most <= 0 || values.rows() <= most) return values;
   return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
 }
 
+// The best graph found, and for each of its edges that can be turned round the best one found with it turned.
+struct Weighed {
+  ParentSets best;
+  std::map<Edge, ParentSets> turned;
+};
+
+// The best graph in which the edge is turned round: from this one with it alone turned, and from the nearest one of the
+// same equivalence class that has it turned. None: it cannot be.
+std::optional<ParentSets> turned_round(GraphSearch& search, const ParentSets& graph, Edge edge) {
+  const Edge reverse = {edge.second, edge.first};
+  std::optional<ParentSets> best;
+  ParentSets alone = graph;
+  if (search.reverse(alone, edge)) {
+    search.climb(alone, reverse);
+    best = std::move(alone);
+  }
+  if (std::optional<ParentSets> equivalent = search.equivalent(graph, edge)) {
+    search.climb(*equivalent, reverse);
+    if (!best || search.total(*equivalent) < search.total(*best)) best = std::move(equivalent);
+  }
+  return best;
+}
+
+// Climbs, and turns each edge round and climbs from there, which escapes from graphs that no single step improves; from
+// the best of all it says how much worse the best other direction is.
+Weighed weigh_directions(GraphSearch& search, Progress& progress) {
+  Weighed result;
+  progress.begin("searching graphs", 1);
+  result.best = search.start();
+  search.climb(result.best);
+  progress.advance(1);
+  for (bool settled = false; !settled;) {
+    settled = true;
+    result.turned.clear();
+    const Dag edges = dag_of(result.best);
+    const double total = search.total(result.best);
+    progress.begin("weighing directions", edges.edges());
+    for (int to = 0; to < edges.nodes() && settled; ++to) {
+      for (const int from : edges.parents(to)) {
+        std::optional<ParentSets> other = turned_round(search, result.best, {from, to});
+        progress.advance(1);
+        if (!other) continue;
+        if (search.total(*other) < total - 1e-9) {
+          search.climb(*other);
+          result.best = std::move(*other);
+          settled = false;
+          break;
+        }
+        result.turned[{from, to}] = std::move(*other);
+      }
+    }
+  }
+  return result;
+}
+
+// The rows' scores that the evidence for every edge and its direction needs.
+RowScores row_scores(const LocalScores& scores, const Weighed& weighed, const Progress& progress) {
+  std::vector<LocalScores::Query> needed;
+  for (const auto& [edge, other] : weighed.turned) {
+    const auto more = disagreements(weighed.best, other);
+    needed.insert(needed.end(), more.begin(), more.end());
+  }
+  for (std::size_t j = 0; j < weighed.best.size(); ++j) {
+    needed.emplace_back(static_cast<int>(j), weighed.best[j]);
+    for (const int i : weighed.best[j]) needed.emplace_back(static_cast<int>(j), without(weighed.best[j], i));
+  }
+  RowScores rows(scores);
+  rows.prepare(std::move(needed), progress);
+  return rows;
+}
+
+// ---- Edges ----------------------------------------------------------------------------------------------------------
+
+GraphEdge explained(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
+                    double sure) {
+  const auto [from, to] = ends;
+  const ParentSets& best = weighed.best;
+  GraphEdge edge;
+  edge.from = from;
+  edge.to = to;
+  const std::vector<int>& of_child = best[static_cast<std::size_t>(to)];
+  edge.existence = evidence_of((rows(to, without(of_child, from)) - rows(to, of_child)).cast<double>(), weights);
+  const auto other = weighed.turned.find(ends);
+  if (other == weighed.turned.end()) {  // only what is known keeps an edge from being turned
+    edge.direction = kCertain;
+    edge.by = DirectionBy::knowledge;
+    return edge;
+  }
+  Vector difference = Vector::Zero(weights.rows());
+  for (std::size_t j = 0; j < best.size(); ++j) {
+    if (best[j] == other->second[j]) continue;
+    const int child = static_cast<int>(j);
+    difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
+  }
+  edge.direction = evidence_of(difference, weights);
+  if (edge.direction.value > sure * edge.direction.standard_error) edge.by = DirectionBy::score;
+  return edge;
+}
+
 // Whether i → j is one of two edges into j whose other ends are not linked.
 bool in_collider(const Dag& dag, int i, int j) {
   return std::any_of(dag.parents(j).begin(), dag.parents(j).end(),
                      [&](int k) { return k != i && !dag.has_edge(i, k) && !dag.has_edge(k, i); });
+}
+
+// Directs what the decided edges, the colliders and their consequences direct.
+void orient(AdditiveNoiseResult& result) {
+  const Index d = result.dag.nodes();
+  ByteMatrix decided = ByteMatrix::Zero(d, d);
+  for (const GraphEdge& edge : result.edges) decided(edge.from, edge.to) = edge.by != DirectionBy::nothing;
+  result.partial = oriented(result.dag, decided);
+  result.weights = Matrix::Zero(d, d);
+  for (GraphEdge& edge : result.edges) {
+    const bool directed = result.partial.directed(edge.from, edge.to) != 0;
+    if (edge.by == DirectionBy::nothing && directed) {
+      edge.by = in_collider(result.dag, edge.from, edge.to) ? DirectionBy::collider : DirectionBy::consequence;
+    }
+    const double share = directed ? 1.0 : edge.direction.stability;
+    result.weights(edge.from, edge.to) = share * edge.existence.value;
+    result.weights(edge.to, edge.from) = (1 - share) * edge.existence.value;
+  }
 }
 
 }  // namespace
@@ -149,6 +264,7 @@ void validate(const AdditiveNoiseParams& params) {
   check(params.max_parents >= 1, "[dag] at most {} parents; use 1 or more", params.max_parents);
   check(params.sure >= 0, "[dag] {} standard errors; use 0 or more", params.sure);
   check(params.max_rows >= 0, "[dag] at most {} rows; use 1 or more, or 0 for all", params.max_rows);
+  validate(params.regression);
 }
 
 AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
@@ -164,99 +280,18 @@ AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const Gr
   LocalScores scores(regression, params.noise);
   GraphSearch search(scores, constraints, params.price * std::log(n) / (2 * n), params.max_parents, progress);
 
-  progress.begin("searching graphs", 1);
-  ParentSets best = search.start();
-  search.climb(best);
-  progress.advance(1);
-
-  // Turning each edge round and climbing from there escapes from graphs that no single step improves; from the best of
-  // all it says how much worse the best other direction is.
-  std::map<Edge, ParentSets> turned;
-  for (bool settled = false; !settled;) {
-    settled = true;
-    turned.clear();
-    const Dag edges = dag_of(best);
-    const double total = search.total(best);
-    progress.begin("weighing directions", edges.edges());
-    for (int to = 0; to < edges.nodes() && settled; ++to) {
-      for (const int from : edges.parents(to)) {
-        ParentSets other = best;
-        bool possible = search.reverse(other, {from, to});
-        if (possible) search.climb(other, {to, from});
-        if (std::optional<ParentSets> equivalent = search.equivalent(best, {from, to})) {
-          search.climb(*equivalent, {to, from});
-          if (!possible || search.total(*equivalent) < search.total(other)) other = std::move(*equivalent);
-          possible = true;
-        }
-        if (!possible) continue;
-        progress.advance(1);
-        if (search.total(other) < total - 1e-9) {
-          search.climb(other);
-          best = std::move(other);
-          settled = false;
-          break;
-        }
-        turned[{from, to}] = std::move(other);
-      }
-    }
-  }
-
-  AdditiveNoiseResult result{dag_of(best), {}, {}, Matrix::Zero(values.cols(), values.cols()), {}, 0, 0, 0};
-  result.score = search.total(best);
-  RowScores rows(scores);
-  std::vector<LocalScores::Query> needed;
-  for (const auto& [edge, other] : turned) {
-    const auto more = disagreements(best, other);
-    needed.insert(needed.end(), more.begin(), more.end());
-  }
-  for (std::size_t j = 0; j < best.size(); ++j) {
-    needed.emplace_back(static_cast<int>(j), best[j]);
-    for (const int i : best[j]) {
-      needed.emplace_back(static_cast<int>(j), best[j]);
-      std::erase(needed.back().second, i);
-    }
-  }
-  rows.prepare(std::move(needed), progress);
-
+  const Weighed weighed = weigh_directions(search, progress);
+  const RowScores rows = row_scores(scores, weighed, progress);
   const Eigen::MatrixXf weights = resampling_weights(regression.rows(), key.split(2));
-  ByteMatrix decided = ByteMatrix::Zero(values.cols(), values.cols());
+  AdditiveNoiseResult result{.dag = dag_of(weighed.best)};
+  result.score = search.total(weighed.best);
   for (int from = 0; from < result.dag.nodes(); ++from) {
     for (const int to : result.dag.children(from)) {
-      GraphEdge& edge = result.edges.emplace_back();
-      edge.from = from;
-      edge.to = to;
-      const std::vector<int>& of_child = best[static_cast<std::size_t>(to)];
-      std::vector<int> others = of_child;
-      std::erase(others, from);
-      edge.existence = evidence_of((rows(to, others) - rows(to, of_child)).cast<double>(), weights);
-      const auto other = turned.find({from, to});
-      if (other == turned.end()) {
-        edge.direction = kCertain;
-        edge.by = DirectionBy::knowledge;
-      } else {
-        Vector difference = Vector::Zero(regression.rows());
-        for (std::size_t j = 0; j < best.size(); ++j) {
-          if (best[j] == other->second[j]) continue;
-          const int child = static_cast<int>(j);
-          difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
-        }
-        edge.direction = evidence_of(difference, weights);
-        if (edge.direction.value > params.sure * edge.direction.standard_error) edge.by = DirectionBy::score;
-      }
-      decided(from, to) = edge.by != DirectionBy::nothing;
+      result.edges.push_back(explained(weighed, rows, weights, {from, to}, params.sure));
     }
   }
-  result.partial = oriented(result.dag, decided);
-  for (GraphEdge& edge : result.edges) {
-    const bool directed = result.partial.directed(edge.from, edge.to) != 0;
-    if (edge.by == DirectionBy::nothing && directed) {
-      edge.by = in_collider(result.dag, edge.from, edge.to) ? DirectionBy::collider : DirectionBy::consequence;
-    }
-    const double share = directed ? 1.0 : edge.direction.stability;
-    result.weights(edge.from, edge.to) = share * edge.existence.value;
-    result.weights(edge.to, edge.from) = (1 - share) * edge.existence.value;
-  }
-  result.additivity = test_additivity(regression, best, progress);
+  orient(result);
+  result.additivity = test_additivity(regression, weighed.best, progress);
   result.fits = scores.fits();
   result.rows = regression.rows();
   return result;

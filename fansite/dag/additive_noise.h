@@ -64,11 +64,11 @@ struct AdditivityTest {
 };
 
 struct AdditiveNoiseResult {
-  Dag dag;                       ///< the best graph found
-  PartialDag partial;            ///< with the directions that are known
-  std::vector<GraphEdge> edges;  ///< by `from`, then `to`
-  Matrix weights;                ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
-  AdditivityTest additivity;
+  Dag dag;                            ///< the best graph found
+  PartialDag partial = {};            ///< with the directions that are known
+  std::vector<GraphEdge> edges = {};  ///< by `from`, then `to`
+  Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
+  AdditivityTest additivity = {};
   double score = 0;  ///< Σ of entropies and prices, nats a row
   long fits = 0;     ///< regressions
   Index rows = 0;    ///< used

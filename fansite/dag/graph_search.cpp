@@ -5,6 +5,7 @@
 
 #include "fansite/dag/orientation.h"
 #include "fansite/parallel.h"
+#include "fansite/sets.h"
 #include "fansite/single_threaded_blas.h"
 
 namespace fansite::dag {
@@ -17,11 +18,6 @@ const std::vector<int>& of(const ParentSets& parents, int node) { return parents
 
 std::vector<int> with(std::vector<int> set, int member) {
   set.insert(std::upper_bound(set.begin(), set.end(), member), member);
-  return set;
-}
-
-std::vector<int> without(std::vector<int> set, int member) {
-  std::erase(set, member);
   return set;
 }
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "fansite/error.h"
+
 extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 
 namespace fansite::dag {
@@ -17,8 +19,7 @@ constexpr double kLeastOthers = 1e-6;  // of 1 − leverage: a row that fits its
 
 int as_int(Index i) { return static_cast<int>(i); }
 
-// ---- BLAS: Eigen alone uses the oldest instructions
-// ------------------------------------------------------------------
+// ---- BLAS: Eigen alone uses the oldest instructions -----------------------------------------------------------------
 
 // A = L Lᵀ in place, the lower half; false if A is not positive definite.
 bool factorise(Matrix& a) {
@@ -52,8 +53,7 @@ void take_out(const Matrix& a, Matrix& c) {
               a.data(), as_int(a.rows()), along.data(), as_int(along.rows()), 1.0, c.data(), as_int(c.rows()));
 }
 
-// ---- The pieces of f
-// -------------------------------------------------------------------------------------------------
+// ---- The pieces of f ------------------------------------------------------------------------------------------------
 
 // An orthonormal basis of the constant and linear functions of the columns; those that others determine are passed
 // over.
@@ -108,6 +108,19 @@ class BestFits {
 };
 
 }  // namespace
+
+void validate(const RegressionParams& params) {
+  check(params.landmarks >= 1, "[dag] {} landmarks; use 1 or more", params.landmarks);
+  check(params.landmarks_per_parent >= 0, "[dag] {} landmarks for each parent; use 0 or more",
+        params.landmarks_per_parent);
+  check(params.max_landmarks >= params.landmarks, "[dag] at most {} landmarks, but {} to begin with",
+        params.max_landmarks, params.landmarks);
+  const auto positive = [](const std::vector<double>& values) {
+    return !values.empty() && std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
+  };
+  check(positive(params.widths), "[dag] kernels need widths, all above 0");
+  check(positive(params.ridges), "[dag] regressions need ridges, all above 0");
+}
 
 Matrix standardised(const MatrixView& values) {
   Matrix result = values.rowwise() - values.colwise().mean();

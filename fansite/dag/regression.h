@@ -22,6 +22,9 @@ struct RegressionParams {
   std::vector<double> ridges = {0.1, 0.3, 1, 3};  ///< … noise over signal variance: the least leave-one-out squares win
 };
 
+/// Throws a UsageError that names the first value out of range.
+void validate(const RegressionParams& params);
+
 /// Columns of mean 0 and variance 1, in single precision, so that the units of a column leave no trace; constant
 /// columns are 0.
 Matrix standardised(const MatrixView& values);

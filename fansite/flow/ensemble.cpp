@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include "fansite/error.h"
 #include "fansite/flow/model_file.h"
 #include "fansite/parallel.h"
+#include "fansite/stopwatch.h"
 
 namespace fansite::flow {
 namespace {
@@ -31,19 +31,17 @@ Rows in_order(const Matrix& values, const std::vector<int>& order) {
 
 // Keeps the file that an interrupted training continues from.
 class CheckpointKeeper {
-  using Clock = std::chrono::steady_clock;
-
  public:
   CheckpointKeeper(Checkpoint& checkpoint, std::string path)
-      : checkpoint_(checkpoint), path_(std::move(path)), kept_(checkpoint.under_way.size(), Clock::now()) {}
+      : checkpoint_(checkpoint), path_(std::move(path)), kept_(checkpoint.under_way.size()) {}
 
   void under_way(std::size_t member, const Training& training) {
     if (path_.empty()) return;
     const std::lock_guard lock(lock_);
-    if (seconds_since(kept_[member]) < wait_) return;
+    if (kept_[member].seconds() < wait_) return;
     checkpoint_.under_way[member] = training.state();
-    kept_[member] = Clock::now();
-    if (seconds_since(written_) >= wait_) write();
+    kept_[member].lap();
+    if (written_.seconds() >= wait_) write();
   }
 
   void finished(std::size_t member, Trained trained) {
@@ -54,23 +52,18 @@ class CheckpointKeeper {
   }
 
  private:
-  static double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  }
-
   void write() {
-    const auto start = Clock::now();
+    written_.lap();
     save_checkpoint(checkpoint_, path_);
-    written_ = Clock::now();
-    wait_ = std::max(1.0, 30 * seconds_since(start));  // a thirtieth of the time at most
+    wait_ = std::max(1.0, 30 * written_.lap());  // a thirtieth of the time at most
   }
 
   Checkpoint& checkpoint_;
   std::string path_;
   std::mutex lock_;
-  std::vector<Clock::time_point> kept_;  // when each member's state was last taken over
-  Clock::time_point written_ = Clock::now();
-  double wait_ = 1;  // seconds
+  std::vector<Stopwatch> kept_;  // since each member's state was last taken over
+  Stopwatch written_;            // since the file was
+  double wait_ = 1;              // seconds
 };
 
 std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Member& member) {

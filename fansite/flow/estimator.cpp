@@ -17,14 +17,14 @@ constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a
 
 // Per column: itself, the earlier column it repeats, or −1 for a constant.
 std::vector<int> originals(const Dataset& data) {
-  std::vector<int> original(static_cast<std::size_t>(data.variables()));
-  for (std::size_t j = 0; j < original.size(); ++j) original[j] = static_cast<int>(j);
-  for (const Finding& finding : inspect(data)) {
-    for (const int column : finding.columns) {
-      if (finding.kind == Finding::Kind::constant) original[static_cast<std::size_t>(column)] = -1;
-      if (finding.kind == Finding::Kind::duplicate)
-        original[static_cast<std::size_t>(column)] = finding.columns.front();
-    }
+  const std::vector<Finding> findings = inspect(data);
+  std::vector<int> original = copies(findings, data.variables());
+  for (std::size_t j = 0; j < original.size(); ++j) {
+    if (original[j] < 0) original[j] = static_cast<int>(j);
+  }
+  for (const Finding& finding : findings) {
+    if (finding.kind != Finding::Kind::constant) continue;
+    for (const int column : finding.columns) original[static_cast<std::size_t>(column)] = -1;
   }
   return original;
 }
@@ -213,10 +213,10 @@ PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
   return evidence;
 }
 
-std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, std::span<const char> candidates,
+std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, const Candidates& candidates,
                                               const Progress& progress) const {
-  check(static_cast<int>(candidates.size()) == variables(), "[frontier] {} candidate flags for {} variables",
-        candidates.size(), variables());
+  check(candidates.variables() == variables(), "[frontier] {} candidate flags for {} variables", candidates.variables(),
+        variables());
   return std::make_unique<flow::FlowFrontier>(*this, targets, candidates, progress);
 }
 

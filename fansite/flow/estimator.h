@@ -52,7 +52,7 @@ class FlowEstimator final : public SearchEstimator {
   /// networks learn from each other's rows at most doubles the variance of its z-score (docs/method.md).
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override { return column_[static_cast<std::size_t>(variable)] >= 0; }
-  std::unique_ptr<Frontier> open(std::span<const int> targets, std::span<const char> candidates,
+  std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
                                  const Progress& progress) const override;
   int frontier_size() const override { return variables(); }
   int largest_set() const override { return std::min(variables() - 1, density_.largest_subset() - 2); }

@@ -16,12 +16,12 @@ constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a
 
 }  // namespace
 
-FlowFrontier::FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets,
-                           std::span<const char> candidates, const Progress& progress)
+FlowFrontier::FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets, const Candidates& candidates,
+                           const Progress& progress)
     : estimator_(estimator),
       progress_(progress),
       targets_(targets.begin(), targets.end()),
-      candidates_(candidates.begin(), candidates.end()),
+      candidates_(candidates),
       sets_(targets.size()) {}
 
 std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
@@ -29,7 +29,7 @@ std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
   const int target = targets_[static_cast<std::size_t>(slot)];
   for (int z = 0; z < estimator_.variables(); ++z) {
     const auto& set = members(slot);
-    if (z == target || !candidates_[static_cast<std::size_t>(z)]) continue;
+    if (!candidates_.may_join(z, target)) continue;
     if (std::find(set.begin(), set.end(), z) != set.end()) continue;
     EntropyQuery& query = queries.emplace_back(EntropyQuery{target, set});
     query.given.push_back(z);

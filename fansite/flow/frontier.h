@@ -11,7 +11,7 @@ namespace fansite::flow {
 
 class FlowFrontier final : public Frontier {
  public:
-  FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets, std::span<const char> candidates,
+  FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets, const Candidates& candidates,
                const Progress& progress);
 
   void find_best(std::span<const int> slots, std::span<Candidate> best) override;
@@ -36,7 +36,7 @@ class FlowFrontier final : public Frontier {
   const FlowEstimator& estimator_;
   const Progress& progress_;
   std::vector<int> targets_;
-  std::vector<char> candidates_;
+  Candidates candidates_;
   std::vector<std::vector<int>> sets_;
 };
 

@@ -99,6 +99,7 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     if (!std::isnan(member.stability)) entry["stability"] = member.stability;
     if (member.by_symmetry) entry["by_symmetry"] = true;
     if (member.by_graph) entry["by_graph"] = true;
+    if (member.by_knowledge) entry["by_knowledge"] = true;
     for (const dag::RoleOf& role : known_roles) {
       if (role.variable != member.variable) continue;
       entry["role"] = name(role.role);
