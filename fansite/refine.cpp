@@ -71,9 +71,14 @@ Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, co
     throw_if_interrupted(progress);
     if (!estimator.informative(boundary.target)) continue;
     std::vector<int> wanted = graph.markov_boundary(boundary.target);
-    // What a flow cannot condition on at once is left out; those that the search found stay first.
-    const std::vector<int> before = boundary.variables();
-    std::stable_partition(wanted.begin(), wanted.end(), [&](int z) { return contains(before, z); });
+    // What a flow cannot condition on at once is left out: first what the graph alone wants, never what is known.
+    const auto place = [&](int z) {
+      for (const Member& member : boundary.members) {
+        if (member.variable == z) return member.by_knowledge ? 0 : 1;
+      }
+      return 2;
+    };
+    std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) { return place(a) < place(b); });
     const auto most = static_cast<std::size_t>(std::max(estimator.largest_set(), 0));
     wanted.resize(std::min(wanted.size(), most));
     boundary = refine(estimator, boundary, wanted);
