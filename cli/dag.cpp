@@ -22,6 +22,7 @@ struct DagOptions : CommonOptions {
   CausalGraphParams params;
   std::string method{name(CausalGraphParams{}.method)};
   std::string noise{dag::name(dag::AdditiveNoiseParams{}.noise)};
+  std::string scale{dag::name(dag::AdditiveNoiseParams{}.scale)};
   std::string estimator{name(BoundariesParams{}.estimator)};
   std::string effort{name(BoundariesParams{}.effort)};
   std::string boundaries, knowledge;
@@ -95,6 +96,7 @@ std::string how(const CausalGraphResult& result, const RunTiming& timing) {
   std::string line{name(result.params.method)};
   if (result.additive_noise) {
     const dag::AdditivityTest& test = result.additive_noise->additivity;
+    if (result.additive_noise->scale == dag::NoiseScale::normal_scores) line += " on normal scores of the columns";
     line += test.additive ? fmt::format("; nothing speaks against additive noise (p = {:.2g})", test.p_value)
                           : fmt::format("; noise does not just add (p = {:.1g})", test.p_value);
     line += fmt::format("; {}", counted(result.additive_noise->fits, "regression"));
@@ -111,6 +113,7 @@ void run(DagOptions& options) {
   CausalGraphParams& params = options.params;
   params.method = parse_graph_method(options.method);
   params.additive_noise.noise = dag::parse_noise_law(options.noise);
+  params.additive_noise.scale = dag::parse_noise_scale(options.scale);
   params.boundaries.estimator = parse_estimator(options.estimator);
   params.boundaries.effort = parse_effort(options.effort);
   validate(params.additive_noise);
@@ -180,6 +183,10 @@ void add_dag(CLI::App& app) {
   command->add_flag("--dag", params.force_dag, "fansite-anm: a direction for every edge, decided by the data or not");
   command->add_option("--noise", options->noise, "fansite-anm: any law, or gaussian")->capture_default_str();
   command
+      ->add_option("--scale", options->scale,
+                   "fansite-anm: where noise adds: original, normal-scores of the columns, or auto (by a test)")
+      ->capture_default_str();
+  command
       ->add_option("--price", params.additive_noise.price,
                    "fansite-anm: what an edge must be worth, in units of ln N / 2N nats")
       ->capture_default_str();
@@ -211,8 +218,9 @@ void add_dag(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--model", params.boundaries.files.model, "of the boundaries: use this trained model");
   command->add_option("--save-model", params.boundaries.files.save_model, "of the boundaries: keep the trained model");
-  command->add_option("--checkpoint", params.boundaries.files.checkpoint,
-                      "of the boundaries: keep the training's state in this file, and continue from it if it is there");
+  command->add_option("--checkpoint", params.checkpoint,
+                      "keep the state of training in this file and of the graph's search in FILE.graph, and continue "
+                      "from what is there");
   command->add_option("--seed", params.seed, "of every random choice; kept in the result")
       ->capture_default_str()
       ->check(refuse_bad_seed, "");

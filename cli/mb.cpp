@@ -71,7 +71,8 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
                         counted(static_cast<int>(result.found.tested_pairs), "pair"));
   }
   if (result.graph) {
-    line += result.refined ? "; boundaries as a causal graph with additive noise sees them"
+    line += result.refined ? fmt::format("; boundaries as a causal graph with additive noise{} sees them",
+                                         result.graph->scale == dag::NoiseScale::original ? "" : " on normal scores")
                            : fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
                                          result.graph->additivity.p_value);
   }

@@ -254,6 +254,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   result.variables = data.names;
   result.rows = data.rows();
   result.params = params;
+  result.knowledge = knowledge;
 
   validate(params);
   const std::vector<Finding> findings = inspect(data);

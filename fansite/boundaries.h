@@ -50,6 +50,7 @@ struct BoundariesResult {
   std::vector<std::string> variables;
   Index rows = 0;
   BoundariesParams params;
+  Knowledge knowledge;                                ///< obeyed
   EstimatorKind estimator = EstimatorKind::gaussian;  ///< the one used
   std::optional<LinearityTest> linearity;             ///< what the estimator, or the networks' base, was chosen by
   Boundaries found;

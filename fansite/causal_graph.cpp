@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "fansite/error.h"
+#include "fansite/io/file.h"
 #include "fansite/io/text.h"
 #include "fansite/obedience.h"
 #include "fansite/refine.h"
@@ -43,10 +44,30 @@ ByteMatrix links_among(ByteMatrix links, const std::vector<char>& takes_part) {
   return links;
 }
 
+std::string graph_checkpoint(const CausalGraphParams& params) { return params.checkpoint + ".graph"; }
+
+// The settings of a part, with what goes before them.
+template <class PartParams>
+PartParams completed(PartParams part, const CausalGraphParams& params) {
+  part.seed = params.seed;
+  if (!params.checkpoint.empty()) part.checkpoint = graph_checkpoint(params);
+  return part;
+}
+
+// Boundaries can take hours, after which it would be late to learn that the graph cannot be searched for.
+void check_checkpoints(const Dataset& data, const CausalGraphParams& params) {
+  if (params.checkpoint.empty()) return;
+  OutputFile{params.checkpoint};
+  if (params.method == GraphMethod::additive_noise) {
+    dag::check_checkpoint(data.values, completed(params.additive_noise, params));
+  } else {
+    dag::check_checkpoint(data.values, completed(params.differentiable, params));
+  }
+}
+
 void search_additive_noise(const Dataset& data, const ByteMatrix& links, const Knowledge& knowledge,
                            CausalGraphResult& result, Progress& progress) {
-  dag::AdditiveNoiseParams params = result.params.additive_noise;
-  params.seed = result.params.seed;
+  const dag::AdditiveNoiseParams params = completed(result.params.additive_noise, result.params);
   result.additive_noise = find_obedient_graph(data.values, links, knowledge, params, progress);
   const dag::AdditiveNoiseResult& found = *result.additive_noise;
   result.graph = found.partial;
@@ -83,8 +104,7 @@ dag::DifferentiableResult sdcd_of_some(const Dataset& data, const std::vector<ch
 
 void search_differentiable(const Dataset& data, const ByteMatrix& links, const std::vector<char>& takes_part,
                            CausalGraphResult& result, Progress& progress) {
-  dag::DifferentiableParams params = result.params.differentiable;
-  params.seed = result.params.seed;
+  const dag::DifferentiableParams params = completed(result.params.differentiable, result.params);
   const bool both_stages = result.params.method == GraphMethod::sdcd;
   result.differentiable = both_stages ? sdcd_of_some(data, takes_part, params, progress)
                                       : dag::fansite_dcd(data.values, links, params, progress);
@@ -107,6 +127,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   result.variables = data.names;
   result.rows = data.rows();
   result.params = params;
+  result.knowledge = knowledge;
   const std::vector<Finding> findings = inspect(data);
   throw_if_fatal(findings);
   check_usable(knowledge, data, findings);
@@ -119,8 +140,10 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
           "[dag] links among {} variables for a table of {}", links->rows(), data.variables());
     result.links = *links;
   } else {
+    check_checkpoints(data, params);
     BoundariesParams boundaries = params.boundaries;
     boundaries.seed = params.seed;
+    if (!params.checkpoint.empty()) boundaries.files.checkpoint = params.checkpoint;
     boundaries.refine = Refine::none;  // the graph comes anyway
     result.boundaries = markov_boundaries(data, knowledge, boundaries, progress);
     result.warnings = result.boundaries->warnings;
@@ -137,6 +160,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   } else {
     search_differentiable(data, among, takes_part, result, progress);
   }
+  if (!params.checkpoint.empty()) dag::remove_checkpoint(completed(params.additive_noise, params));
   result.graph_seconds = watch.seconds();
   if (!knowledge.empty()) {
     const std::vector<std::string> violations = knowledge.violations(result.graph.directed, result.graph.undirected);

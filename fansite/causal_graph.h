@@ -29,12 +29,17 @@ struct CausalGraphParams {
   dag::AdditiveNoiseParams additive_noise;
   dag::DifferentiableParams differentiable;
   std::uint64_t seed = 0;  ///< of every random choice; goes before the seeds of the parts
+  /// Where the training of boundaries keeps its state; the search for the graph keeps its own in this + ".graph". What
+  /// is there already is continued from, and the result has the same bits as without. Each is removed when its part has
+  /// ended well. "": nowhere. Goes before the paths of the parts.
+  std::string checkpoint;
 };
 
 struct CausalGraphResult {
   std::vector<std::string> variables;
   Index rows = 0;
   CausalGraphParams params;
+  Knowledge knowledge;  ///< obeyed
   dag::PartialDag graph;
   Matrix weights;                              ///< (i, j): of i → j; nats (fansite-anm), or norms of network weights
   ByteMatrix links;                            ///< symmetric: the pairs among which edges were sought; all for sdcd

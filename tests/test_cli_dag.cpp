@@ -292,6 +292,91 @@ TEST_F(DagTest, OnlyOneResultGoesToStandardOutput) {
   EXPECT_TRUE(works(dag({"--dot", "-", "--out", "g.json", "--quiet"})).out.starts_with("digraph"));
 }
 
+// ---- Interrupted and continued --------------------------------------------------------------------------------------
+
+/// Searches of a few seconds, each inside boundaries that are found beforehand.
+class LongDagTest : public ProgramTest {
+ protected:
+  Strings additive_noise() const {
+    return prepared("curved", {"--sem", "gp", "--nodes", "12", "--degree", "2", "--rows", "700"});
+  }
+  Strings networks() const {
+    Strings words = prepared("long", {"--sem", "mlp", "--nodes", "20", "--degree", "3", "--rows", "5000"});
+    words.insert(words.end(), {"--method", "fansite-dcd"});
+    return words;
+  }
+
+  /// Ends the search by a signal once it has a checkpoint.
+  Outcome interrupted(const Strings& words, int signal) const {
+    Call call{.arguments = words};
+    call.interrupted = [&] { return std::filesystem::exists(path("c.graph")); };
+    call.interrupt_signal = signal;
+    return run(call);
+  }
+
+ private:
+  Strings prepared(const std::string& name, const Strings& options) const {
+    Strings words = {"simulate", "--seed", "2", "--out", name, "--quiet"};
+    words.insert(words.end(), options.begin(), options.end());
+    works(words);
+    works({"mb", name + "/data.csv", "--estimator", "gaussian", "--out", name + ".json", "--quiet"});
+    return {"dag", name + "/data.csv", "--boundaries", name + ".json", "--quiet", "--threads=1"};
+  }
+};
+
+// Killed without a chance to tidy up: the same bytes as straight through.
+TEST_F(LongDagTest, AKilledSearchContinuesWithTheSameBytes) {
+  for (Strings words : {additive_noise(), networks()}) {
+    const std::string straight = without_timing(works(words).out);
+    words.insert(words.end(), {"--checkpoint", "c"});
+    const Outcome killed = interrupted(words, SIGKILL);
+    EXPECT_EQ(killed.signal, SIGKILL) << killed.err;
+    EXPECT_EQ(killed.out, "");
+    ASSERT_TRUE(std::filesystem::exists(path("c.graph")));
+    EXPECT_FALSE(std::filesystem::exists(path("c")));
+
+    Strings other = words;
+    other.insert(other.end(), {"--seed", "9"});
+    fails(other, 2, {"c.graph", "other settings", "delete it"});
+    *std::find(words.begin(), words.end(), "--threads=1") = "--threads=2";
+    EXPECT_EQ(straight, without_timing(run(words).out));
+    EXPECT_FALSE(std::filesystem::exists(path("c.graph")));
+  }
+}
+
+TEST_F(LongDagTest, CtrlCLeavesTheCheckpointAndNothingElse) {
+  for (Strings words : {additive_noise(), networks()}) {
+    words.insert(words.end(), {"--checkpoint", "c", "--out", "g.json"});
+    const auto before = entries();
+    const Outcome outcome = interrupted(words, SIGINT);
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    EXPECT_LT(outcome.seconds_after_interrupt, 5.0);
+    auto after = entries();
+    EXPECT_EQ(std::erase(after, "c.graph"), 1u);
+    EXPECT_EQ(after, before);
+    std::filesystem::remove(path("c.graph"));
+  }
+}
+
+TEST_F(DagTest, ACheckpointThatIsWrongIsNamed) {
+  put("c.graph", "x1,x2\n1,2\n");
+  fails(dag({"--checkpoint", "c", "--out", "g.json"}), 3, {"c.graph", "a table of data, not a checkpoint"});
+  fails({"dag", "s/data.csv", "--checkpoint", "c"}, 3, {"c.graph", "a table of data, not a checkpoint"});
+  fails(dag({"--checkpoint", "c", "--method", "fansite-dcd"}), 3, {"c.graph", "a table of data, not a checkpoint"});
+  fails(dag({"--checkpoint", "no/such/place", "--out", "g.json"}), 2, {"no/such/place.graph"});
+  fails({"dag", "s/data.csv", "--checkpoint", "no/such/place"}, 2, {"no/such/place"});
+}
+
+TEST_F(DagTest, ACheckpointChangesNothingAndGoes) {
+  for (const Strings& method : {Strings{"--quiet"}, Strings{"--quiet", "--method", "sdcd", "--epochs", "20"}}) {
+    Strings words = dag(method);
+    const std::string straight = without_timing(works(words).out);
+    words.insert(words.end(), {"--checkpoint", "c"});
+    EXPECT_EQ(without_timing(works(words).out), straight);
+    EXPECT_EQ(entries(), (Strings{"b.json", "s", "s/dag.csv", "s/data.csv", "s/simulation.json"}));
+  }
+}
+
 TEST_F(DagTest, CtrlCLeavesNothing) {
   works({"simulate", "--sem", "mlp", "--nodes", "40", "--degree", "3", "--rows", "2000", "--out", "large", "--quiet"});
   const auto before = entries();

@@ -3,6 +3,7 @@
 // fansite mb with flows, on a small nonlinear table, as its users run it. What is found is in test_boundaries.cpp; here
 // it is what is said, written, kept and refused.
 #include <cmath>
+#include <set>
 
 #include "tests/program.h"
 
@@ -48,6 +49,31 @@ TEST_F(MbFlow, SaysWhichEstimatorAndWhy) {
 }
 
 TEST_F(MbFlow, QuietSaysNothing) { EXPECT_EQ(works(mb({"--quiet", "--out", "r.json"})).err, ""); }
+
+TEST_F(MbFlow, ObeysKnowledge) {
+  put("rules.txt", "require x1 -> x6\nnot-in-boundary x2 x3\n");
+  const Json result = works(mb({"--knowledge", "rules.txt", "--quiet"})).json();
+  EXPECT_EQ(result.at("settings").at("knowledge"), Json({"require x1 -> x6", "not-in-boundary x2 x3"}));
+  for (const Json& boundary : result.at("boundaries")) {
+    const std::string target = boundary.at("target");
+    bool has_known = false;
+    for (const Json& member : boundary.at("members")) {
+      const std::set<std::string> pair = {target, member.at("name")};
+      EXPECT_NE(pair, (std::set<std::string>{"x2", "x3"}));
+      const bool known = pair == std::set<std::string>{"x1", "x6"};
+      EXPECT_EQ(member.contains("by_knowledge"), known);
+      EXPECT_EQ(member.at("q_value").is_null(), known || member.contains("by_graph"));
+      has_known = has_known || known;
+    }
+    EXPECT_EQ(has_known, target == "x1" || target == "x6");
+  }
+  put("rules.txt", "require x1 -> x2\nforbid x1 -- x2\n");
+  fails(mb({"--knowledge", "rules.txt", "--out", "r.json"}), 3, {"rules.txt line 1", "line 2"});
+  put("rules.txt", "root x9\n");
+  fails(mb({"--knowledge", "rules.txt", "--out", "r.json"}), 3, {"rules.txt line 1", "'x9'"});
+  fails(mb({"--knowledge", "nowhere.txt", "--out", "r.json"}), 2, {"nowhere.txt"});
+  EXPECT_FALSE(std::filesystem::exists(path("r.json")));
+}
 
 TEST_F(MbFlow, WritesEveryFieldOfTheFormat) {
   const Json result = works(mb({"--quiet"})).json();

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/dag/additive_noise.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 
+#include "fansite/dag/checkpoint.h"
 #include "fansite/dag/graph_search.h"
 #include "fansite/data.h"
 #include "fansite/error.h"
@@ -59,9 +62,8 @@ class RowScores {
     std::vector<Eigen::VectorXf> found(queries.size());
     const SingleThreadedBlas one_thread_each;
     parallel_for(static_cast<Index>(queries.size()), [&](Index i) {
-      throw_if_interrupted(progress);
       const auto& [child, parents] = queries[static_cast<std::size_t>(i)];
-      found[static_cast<std::size_t>(i)] = scores_.rows(child, parents).cast<float>();
+      found[static_cast<std::size_t>(i)] = scores_.rows(child, parents, progress);
     });
     for (std::size_t i = 0; i < queries.size(); ++i) known_[queries[i]] = std::move(found[i]);
   }
@@ -84,54 +86,22 @@ std::vector<LocalScores::Query> disagreements(const ParentSets& one, const Paren
   return result;
 }
 
-// ---- Additivity -----------------------------------------------------------------------------------------------------
-
-// The size of what is left of a child, as normal scores, against g and g² − 1 of each parent's normal scores g:
-// z-scores of the correlations. Residuals are scaled to the variance that leaving rows out has not touched, (1 − h)·σ².
-AdditivityTest test_additivity(const Regression& regression, const ParentSets& parents, const Progress& progress) {
-  struct Sign {
-    double z = 0;
-    int parent = -1;
-  };
-  std::vector<Sign> strongest(parents.size());
-  const SingleThreadedBlas one_thread_each;
-  parallel_for(static_cast<Index>(parents.size()), [&](Index j) {
-    throw_if_interrupted(progress);
-    const std::vector<int>& of_j = parents[static_cast<std::size_t>(j)];
-    if (of_j.empty()) return;
-    const int child = static_cast<int>(j);
-    const Residuals left = regression.residuals(std::span(&child, 1), of_j);
-    const Vector sizes = left.left_out.col(0).array().abs() * (1 - left.leverage.col(0).array()).max(0).sqrt();
-    const Vector size = normal_scores(sizes);
-    const double n = std::sqrt(static_cast<double>(size.size()));
-    for (const int parent : of_j) {
-      const Vector g = normal_scores(regression.values().col(parent));
-      const Vector bulge = g.array().square() - g.squaredNorm() / static_cast<double>(g.size());
-      for (const Vector* other : {&g, &bulge}) {
-        const double z = std::abs(n * size.dot(*other) / (size.norm() * other->norm()));
-        if (z > strongest[static_cast<std::size_t>(j)].z) strongest[static_cast<std::size_t>(j)] = {z, parent};
-      }
-    }
-  });
-  AdditivityTest test;
-  double looked_at = 0, largest = 0;
-  for (std::size_t j = 0; j < parents.size(); ++j) {
-    looked_at += 2.0 * static_cast<double>(parents[j].size());
-    if (strongest[j].z <= largest) continue;
-    largest = strongest[j].z;
-    test.child = static_cast<int>(j);
-    test.parent = strongest[j].parent;
-  }
-  test.p_value = looked_at == 0 ? 1.0 : best_of(2 * normal_tail(largest), static_cast<int>(looked_at));
-  test.additive = test.p_value > 0.01;
-  return test;
-}
-
 // ---- Search ---------------------------------------------------------------------------------------------------------
 
 Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
   if (most <= 0 || values.rows() <= most) return values;
   return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
+}
+
+// What scores depend on. Price, constraints and whatever else only chooses among graphs is no part of it.
+SearchIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
+  const auto& [landmarks, per_parent, most, widths, ridges] = params.regression;
+  const Index rows = params.max_rows > 0 ? std::min(params.max_rows, values.rows()) : values.rows();
+  return identity_of(values,
+                     fmt::format("additive noise: noise {}, landmarks {} + {} a parent up to {}, widths {}, ridges {}, "
+                                 "{} rows used, seed {}",
+                                 name(params.noise), landmarks, per_parent, most, fmt::join(widths, " "),
+                                 fmt::join(ridges, " "), rows, params.seed));
 }
 
 // The best graph found, and for each of its edges that can be turned round the best one found with it turned.
@@ -207,8 +177,8 @@ RowScores row_scores(const LocalScores& scores, const Weighed& weighed, const Pr
 
 // ---- Edges ----------------------------------------------------------------------------------------------------------
 
-GraphEdge explained(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
-                    double sure) {
+GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
+                        double sure) {
   const auto [from, to] = ends;
   const ParentSets& best = weighed.best;
   GraphEdge edge;
@@ -257,6 +227,94 @@ void orient(AdditiveNoiseResult& result) {
   }
 }
 
+// ---- All of it ------------------------------------------------------------------------------------------------------
+
+// A search on one scale of the columns.
+class ScaledSearch {
+ public:
+  ScaledSearch(const MatrixView& values, const GraphConstraints& constraints, const AdditiveNoiseParams& params,
+               Progress& progress)
+      : params_(params),
+        progress_(progress),
+        regression_(standardised(drawn_rows(values, params.max_rows, Key{params.seed}.split(0))), params.regression,
+                    Key{params.seed}.split(1)),
+        keeper_(params.checkpoint.empty() ? nullptr
+                                          : std::make_unique<ScoreKeeper>(params.checkpoint, identity(values, params))),
+        scores_(regression_, params.noise, keeper_.get()),
+        search_(scores_, constraints, price(), params.max_parents, progress) {}
+
+  // What the graph of a first climb explains of the columns, less its edges' prices, in nats a row. Another scale
+  // changes the entropies of a column and of what is left of it alike (by E ln |slope|), so of two scales the one with
+  // more of this is the better model.
+  double explained() {
+    return keeping([&] {
+      ParentSets graph = search_.start();
+      search_.climb(graph);
+      return search_.total(ParentSets(graph.size())) - search_.total(graph);
+    });
+  }
+
+  AdditiveNoiseResult find() {
+    return keeping([&] {
+      const Weighed weighed = weigh_directions(search_, progress_);
+      const RowScores rows = row_scores(scores_, weighed, progress_);
+      const Eigen::MatrixXf weights = resampling_weights(regression_.rows(), Key{params_.seed}.split(2));
+      AdditiveNoiseResult result{.dag = dag_of(weighed.best)};
+      result.score = search_.total(weighed.best);
+      for (int from = 0; from < result.dag.nodes(); ++from) {
+        for (const int to : result.dag.children(from)) {
+          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, params_.sure));
+        }
+      }
+      orient(result);
+      result.additivity = test_additivity(regression_, weighed.best, progress_);
+      result.fits = scores_.fits();
+      result.rows = regression_.rows();
+      return result;
+    });
+  }
+
+  long fits() const { return scores_.fits(); }
+
+ private:
+  double price() const {
+    const auto n = static_cast<double>(regression_.rows());
+    return params_.price * std::log(n) / (2 * n);
+  }
+
+  // Whatever ends the work, the file has what was computed.
+  template <class Work>
+  auto keeping(const Work& work) -> decltype(work()) {
+    try {
+      auto result = work();
+      if (keeper_) keeper_->write();
+      return result;
+    } catch (const Interrupted&) {
+      if (keeper_) keeper_->write();
+      throw;
+    }
+  }
+
+  const AdditiveNoiseParams& params_;
+  Progress& progress_;
+  Regression regression_;
+  std::unique_ptr<ScoreKeeper> keeper_;
+  LocalScores scores_;
+  GraphSearch search_;
+};
+
+// The settings of the same search on normal scores.
+AdditiveNoiseParams of_scores(AdditiveNoiseParams params) {
+  if (!params.checkpoint.empty()) params.checkpoint += ".scores";
+  return params;
+}
+
+Matrix as_normal_scores(const MatrixView& values) {
+  Matrix scores(values.rows(), values.cols());
+  for (Index j = 0; j < values.cols(); ++j) scores.col(j) = normal_scores(values.col(j));
+  return scores;
+}
+
 }  // namespace
 
 void validate(const AdditiveNoiseParams& params) {
@@ -267,33 +325,43 @@ void validate(const AdditiveNoiseParams& params) {
   validate(params.regression);
 }
 
+void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params) {
+  if (params.checkpoint.empty()) return;
+  ScoreKeeper(params.checkpoint, identity(values, params));
+  if (params.scale != NoiseScale::original) {
+    ScoreKeeper(of_scores(params).checkpoint, identity(as_normal_scores(values), params));
+  }
+}
+
+void remove_checkpoint(const AdditiveNoiseParams& params) {
+  if (params.checkpoint.empty()) return;
+  std::filesystem::remove(params.checkpoint);
+  std::filesystem::remove(of_scores(params).checkpoint);
+}
+
 AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
                                               const AdditiveNoiseParams& params, Progress& progress) {
   validate(params);
   const ByteMatrix& allowed = constraints.allowed;
   check(allowed.rows() == values.cols() && allowed.cols() == values.cols(),
         "[dag] {}×{} allowed edges for {} variables", allowed.rows(), allowed.cols(), values.cols());
-  const Key key{params.seed};
-  const Regression regression(standardised(drawn_rows(values, params.max_rows, key.split(0))), params.regression,
-                              key.split(1));
-  const auto n = static_cast<double>(regression.rows());
-  LocalScores scores(regression, params.noise);
-  GraphSearch search(scores, constraints, params.price * std::log(n) / (2 * n), params.max_parents, progress);
-
-  const Weighed weighed = weigh_directions(search, progress);
-  const RowScores rows = row_scores(scores, weighed, progress);
-  const Eigen::MatrixXf weights = resampling_weights(regression.rows(), key.split(2));
-  AdditiveNoiseResult result{.dag = dag_of(weighed.best)};
-  result.score = search.total(weighed.best);
-  for (int from = 0; from < result.dag.nodes(); ++from) {
-    for (const int to : result.dag.children(from)) {
-      result.edges.push_back(explained(weighed, rows, weights, {from, to}, params.sure));
-    }
+  std::optional<AdditiveNoiseResult> original;
+  double explained = 0;
+  if (params.scale != NoiseScale::normal_scores) {
+    ScaledSearch search(values, constraints, params, progress);
+    original = search.find();
+    if (params.scale == NoiseScale::original || !original->additivity.suspicious) return std::move(*original);
+    explained = search.explained();
   }
-  orient(result);
-  result.additivity = test_additivity(regression, weighed.best, progress);
-  result.fits = scores.fits();
-  result.rows = regression.rows();
+  const AdditiveNoiseParams scored = of_scores(params);
+  ScaledSearch search(as_normal_scores(values), constraints, scored, progress);
+  if (original && search.explained() <= explained) {
+    original->fits += search.fits();
+    return std::move(*original);
+  }
+  AdditiveNoiseResult result = search.find();
+  result.scale = NoiseScale::normal_scores;
+  if (original) result.fits += original->fits;
   return result;
 }
 
@@ -314,6 +382,17 @@ std::string_view name(DirectionBy by) {
 }
 
 std::string_view name(NoiseLaw law) { return law == NoiseLaw::any ? "any" : "gaussian"; }
+
+std::string_view name(NoiseScale scale) {
+  return scale == NoiseScale::automatic ? "auto" : scale == NoiseScale::original ? "original" : "normal-scores";
+}
+
+NoiseScale parse_noise_scale(std::string_view name) {
+  for (const NoiseScale scale : {NoiseScale::automatic, NoiseScale::original, NoiseScale::normal_scores}) {
+    if (fansite::dag::name(scale) == name) return scale;
+  }
+  throw UsageError(fmt::format("[dag] scale '{}' is unknown; use auto, original or normal-scores", name));
+}
 
 NoiseLaw parse_noise_law(std::string_view name) {
   for (const NoiseLaw law : {NoiseLaw::any, NoiseLaw::gaussian}) {

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "fansite/dag/additivity.h"
 #include "fansite/dag/constraints.h"
 #include "fansite/dag/orientation.h"
 #include "fansite/dag/regression.h"
@@ -18,8 +20,16 @@
 
 namespace fansite::dag {
 
+/// On which scale of the columns noise adds.
+enum class NoiseScale {
+  automatic,     ///< their own, unless it does not seem to add there and a graph explains more of normal scores
+  original,      ///< their own
+  normal_scores  ///< each column's ranks as those of a normal law, which undoes whatever monotone function came last
+};
+
 struct AdditiveNoiseParams {
   NoiseLaw noise = NoiseLaw::any;
+  NoiseScale scale = NoiseScale::automatic;
   /// What an edge must gain, in units of ln N / 2N nats a row: the price of one parameter (BIC). Residuals are honest
   /// already; this pays for having chosen.
   double price = 1;
@@ -29,10 +39,20 @@ struct AdditiveNoiseParams {
   Index max_rows = 5000;  ///< rows used, drawn at random; 0: all
   RegressionParams regression;
   std::uint64_t seed = 0;  ///< of landmarks and of the rows drawn
+  /// A file that keeps the scores computed, every few seconds and when interrupted; "": none. Scores that are there
+  /// already are not computed again, and the result has the same bits as without. The file stays for further searches
+  /// of the table, and so does a second one, of normal scores, with ".scores" at the end of its name.
+  std::string checkpoint;
 };
 
 /// Throws a UsageError that names the first value out of range.
 void validate(const AdditiveNoiseParams& params);
+
+/// Throws, before other work, what the search would: a DataError for a checkpoint that is damaged or something else, a
+/// UsageError for one of another table or other settings and for a place that cannot be written.
+void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params);
+/// When no more searches are wanted.
+void remove_checkpoint(const AdditiveNoiseParams& params);
 
 /// A score difference in nats a row.
 struct Evidence {
@@ -56,18 +76,12 @@ struct GraphEdge {
   DirectionBy by = DirectionBy::nothing;
 };
 
-/// Does noise add? What is left of a child should depend on none of its parents; the strongest sign that its size does.
-struct AdditivityTest {
-  double p_value = 1;  ///< corrected for all that were looked at
-  int child = -1, parent = -1;
-  bool additive = true;  ///< p above 0.01
-};
-
 struct AdditiveNoiseResult {
   Dag dag;                            ///< the best graph found
   PartialDag partial = {};            ///< with the directions that are known
   std::vector<GraphEdge> edges = {};  ///< by `from`, then `to`
   Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
+  NoiseScale scale = NoiseScale::original;  ///< the one used
   AdditivityTest additivity = {};
   double score = 0;  ///< Σ of entropies and prices, nats a row
   long fits = 0;     ///< regressions
@@ -79,6 +93,8 @@ AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const Gr
 
 std::string_view name(DirectionBy by);
 std::string_view name(NoiseLaw law);
+std::string_view name(NoiseScale scale);
+NoiseScale parse_noise_scale(std::string_view name);
 NoiseLaw parse_noise_law(std::string_view name);
 
 }  // namespace fansite::dag

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "fansite/dag/checkpoint.h"
 #include "fansite/dag/differentiable_learner.h"
 #include "fansite/dag/pairs.h"
 #include "fansite/error.h"
@@ -359,31 +360,82 @@ void DifferentiableTraining::restore(const State& state) {
 
 namespace {
 
-DifferentiableResult run(DifferentiableTraining training, const DifferentiableParams& params, Progress& progress) {
+// What the state of training depends on, the mask of fansite_dcd apart: all settings, each of which this must name.
+SearchIdentity identity(const Matrix& data, std::string_view method, const DifferentiableParams& params) {
+  const auto stage = [](const StageParams& p) {
+    const auto& [rate, batch, epochs, l1, l2] = p;
+    return fmt::format("rate {} batch {} epochs {} l1 {} l2 {}", rate, batch, epochs, l1, l2);
+  };
+  const auto& [first, second, hidden, variance, standardise, mask_threshold, threshold, increment, iterations, freeze,
+               freeze_threshold, check_every, patience, corrections, seed, checkpoint] = params;
+  const auto& [random_weights, keep_best, forget_best] = corrections;
+  return identity_of(
+      data,
+      fmt::format("{}: first stage {}, second stage {}, hidden {}, variance {}, standardise {}, mask threshold {}, "
+                  "threshold {}, gamma increment {}, power iterations {}, freeze {} {}, check every {}, patience "
+                  "{}, corrections {} {} {}, seed {}",
+                  method, stage(first), stage(second), hidden, static_cast<int>(variance), standardise, mask_threshold,
+                  threshold, increment, iterations, freeze, freeze_threshold, check_every, patience, random_weights,
+                  keep_best, forget_best, seed));
+}
+
+constexpr std::string_view kBothStages = "sdcd", kSecondStage = "fansite-dcd";
+
+void resume(DifferentiableTraining& training, const ByteMatrix* mask, const GraphCheckpointFile& file) {
+  const auto state = file.load<DifferentiableTraining::State>();
+  if (!state) return;
+  check(mask == nullptr || state->mask == AllowedPairs(*mask).mask(),
+        "[dag] {} is the checkpoint of a search among other links; delete it or choose another path", file.path());
+  try {
+    training.restore(*state);
+  } catch (const UsageError&) {
+    file.damaged("its networks are of another shape");
+  }
+}
+
+// Without a mask, both stages.
+DifferentiableResult run(const Matrix& data, const ByteMatrix* mask, const DifferentiableParams& params,
+                         Progress& progress) {
+  Team team;
+  DifferentiableTraining training = mask != nullptr ? DifferentiableTraining(data, *mask, params, &team)
+                                                    : DifferentiableTraining(data, params, &team);
+  std::optional<GraphCheckpointFile> file;
+  if (!params.checkpoint.empty()) {
+    file.emplace(params.checkpoint, identity(data, mask != nullptr ? kSecondStage : kBothStages, params));
+    resume(training, mask, *file);
+  }
   int stage = 0;
   while (!training.finished()) {
-    throw_if_interrupted(progress);
+    if (progress.interrupted()) {
+      if (file) file->write(training.state());
+      throw Interrupted("interrupted");
+    }
     if (training.stage() != stage) {
       stage = training.stage();
       progress.begin(stage == 1 ? "pairs" : "graph", stage == 1 ? params.first.max_epochs : params.second.max_epochs);
+      progress.advance(training.epochs());
     }
     training.advance(1);
     progress.advance(1);
+    if (file && file->due()) file->write(training.state());
   }
   return training.result();
 }
 
 }  // namespace
 
+void check_checkpoint(const Matrix& data, const DifferentiableParams& params) {
+  if (params.checkpoint.empty()) return;
+  GraphCheckpointFile(params.checkpoint, identity(data, kSecondStage, params)).load<DifferentiableTraining::State>();
+}
+
 DifferentiableResult sdcd(const Matrix& data, const DifferentiableParams& params, Progress& progress) {
-  Team team;
-  return run(DifferentiableTraining(data, params, &team), params, progress);
+  return run(data, nullptr, params, progress);
 }
 
 DifferentiableResult fansite_dcd(const Matrix& data, const ByteMatrix& mask, const DifferentiableParams& params,
                                  Progress& progress) {
-  Team team;
-  return run(DifferentiableTraining(data, mask, params, &team), params, progress);
+  return run(data, &mask, params, progress);
 }
 
 }  // namespace fansite::dag

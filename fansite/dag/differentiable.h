@@ -65,6 +65,9 @@ struct DifferentiableParams {
   int patience = 10;     ///< looks without improvement that end a stage; in the second, while γ is frozen
   Corrections corrections;
   std::uint64_t seed = 0;
+  /// A file that keeps the state of training, every few seconds and when interrupted; "": none. Training goes on from
+  /// what is there already, and the result has the same bits as without. The file stays until it is removed.
+  std::string checkpoint;
 
   bool operator==(const DifferentiableParams&) const = default;
 };
@@ -96,6 +99,10 @@ DifferentiableResult sdcd(const Matrix& data, const DifferentiableParams& params
 /// its diagonal does not matter.
 DifferentiableResult fansite_dcd(const Matrix& data, const ByteMatrix& mask, const DifferentiableParams& params,
                                  Progress& progress);
+
+/// Throws, before other work, what fansite_dcd would: a DataError for a checkpoint that is damaged or something else, a
+/// UsageError for one of another table or other settings and for a place that cannot be written.
+void check_checkpoint(const Matrix& data, const DifferentiableParams& params);
 
 /// Edges by descending weight, equal ones row by row, down to the threshold and including it; one that would close a
 /// cycle is left out. A weight that is not a number counts as 0.

@@ -2,7 +2,9 @@
 #include "fansite/dag/graph_search.h"
 
 #include <algorithm>
+#include <set>
 
+#include "fansite/dag/checkpoint.h"
 #include "fansite/dag/orientation.h"
 #include "fansite/parallel.h"
 #include "fansite/sets.h"
@@ -64,30 +66,51 @@ Dag dag_of(const ParentSets& parents) {
 
 // ---- Scores ---------------------------------------------------------------------------------------------------------
 
-void LocalScores::prepare(std::vector<Query> queries, const Progress& progress) {
+void LocalScores::prepare(const std::vector<Query>& queries, const Progress& progress) {
   std::map<std::vector<int>, std::vector<int>> children;  // of each set of parents: they share the work
-  for (Query& query : queries) {
-    if (!known_.try_emplace(query, 0.0).second) continue;
-    children[std::move(query.second)].push_back(query.first);
+  std::set<Query> asked;
+  for (const Query& query : queries) {
+    if (known_.contains(query) || !asked.insert(query).second) continue;
+    children[query.second].push_back(query.first);
   }
-  const std::vector<std::pair<std::vector<int>, std::vector<int>>> work(children.begin(), children.end());
+  std::vector<ScoreGroup> work;
+  for (auto& [parents, targets] : children) work.push_back({parents, std::move(targets)});
   std::vector<std::vector<double>> found(work.size());
   const SingleThreadedBlas one_thread_each;
   parallel_for(static_cast<Index>(work.size()), [&](Index i) {
-    throw_if_interrupted(progress);
-    const auto& [parents, targets] = work[static_cast<std::size_t>(i)];
-    const Residuals residuals = regression_.residuals(targets, parents);
-    for (Index t = 0; t < residuals.left_out.cols(); ++t) {
-      found[static_cast<std::size_t>(i)].push_back(surprisals(residuals.left_out.col(t), law_).mean());
+    const ScoreGroup& group = work[static_cast<std::size_t>(i)];
+    std::vector<double>& scores = found[static_cast<std::size_t>(i)];
+    if (keeper_ != nullptr) {
+      if (auto kept = keeper_->means(group)) {
+        scores = std::move(*kept);
+        return;
+      }
     }
+    throw_if_interrupted(progress);
+    const Residuals residuals = regression_.residuals(group.children, group.parents);
+    for (Index t = 0; t < residuals.left_out.cols(); ++t) {
+      scores.push_back(surprisals(residuals.left_out.col(t), law_).mean());
+    }
+    if (keeper_ != nullptr) keeper_->add_means(group, scores);
   });
   for (std::size_t i = 0; i < work.size(); ++i) {
-    for (std::size_t t = 0; t < found[i].size(); ++t) known_[{work[i].second[t], work[i].first}] = found[i][t];
+    const auto& [parents, targets] = work[i];
+    for (std::size_t t = 0; t < targets.size(); ++t) known_[{targets[t], parents}] = found[i][t];
   }
 }
 
-Vector LocalScores::rows(int child, const std::vector<int>& parents) const {
-  return surprisals(regression_.residuals(std::span(&child, 1), parents).left_out.col(0), law_);
+Eigen::VectorXf LocalScores::rows(int child, const std::vector<int>& parents, const Progress& progress) const {
+  const ScoreGroup alone{parents, {child}};
+  if (keeper_ != nullptr) {
+    if (const auto kept = keeper_->rows(alone, regression_.rows())) {
+      return Eigen::VectorXf::Map(kept->data(), regression_.rows());
+    }
+  }
+  throw_if_interrupted(progress);
+  const Residuals residuals = regression_.residuals(alone.children, parents);
+  const Eigen::VectorXf scores = surprisals(residuals.left_out.col(0), law_).cast<float>();
+  if (keeper_ != nullptr) keeper_->add_rows(alone, {scores.begin(), scores.end()});
+  return scores;
 }
 
 // ---- Search ---------------------------------------------------------------------------------------------------------
@@ -165,7 +188,7 @@ void GraphSearch::prepare_steps(const ParentSets& parents) {
       queries.emplace_back(j, with(of(parents, j), i));
     }
   }
-  scores_.prepare(std::move(queries), progress_);
+  scores_.prepare(queries, progress_);
 }
 
 GraphSearch::Step GraphSearch::best_step(const ParentSets& parents, Edge kept) const {

@@ -16,6 +16,8 @@
 
 namespace fansite::dag {
 
+class ScoreKeeper;
+
 using ParentSets = std::vector<std::vector<int>>;  ///< per node, ascending
 
 Dag dag_of(const ParentSets& parents);
@@ -28,20 +30,25 @@ class LocalScores {
  public:
   using Query = std::pair<int, std::vector<int>>;  ///< a child and its parents, ascending
 
-  LocalScores(const Regression& regression, NoiseLaw law) : regression_(regression), law_(law) {}
+  /// Without a keeper they are gone when this is.
+  LocalScores(const Regression& regression, NoiseLaw law, ScoreKeeper* keeper = nullptr)
+      : regression_(regression), law_(law), keeper_(keeper) {}
 
-  /// Computes those that are not known, in parallel.
-  void prepare(std::vector<Query> queries, const Progress& progress);
+  /// Computes those that are neither known nor kept, in parallel. Interrupted, it leaves all as it was, but the keeper
+  /// has what was computed.
+  void prepare(const std::vector<Query>& queries, const Progress& progress);
   /// One that is known.
   double operator()(int child, const std::vector<int>& parents) const { return known_.at({child, parents}); }
-  /// −ln p(residual) of every row.
-  Vector rows(int child, const std::vector<int>& parents) const;
+  /// −ln p(residual) of every row, kept or computed.
+  Eigen::VectorXf rows(int child, const std::vector<int>& parents, const Progress& progress) const;
+  /// Regressions that have been asked for, whether computed or kept.
   long fits() const { return static_cast<long>(known_.size()); }
   const Regression& regression() const { return regression_; }
 
  private:
   const Regression& regression_;
   NoiseLaw law_;
+  ScoreKeeper* keeper_;
   std::map<Query, double> known_;
 };
 

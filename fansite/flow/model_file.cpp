@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fansite/error.h"
-#include "fansite/flow/container.h"
+#include "fansite/io/container.h"
 #include "fansite/io/file.h"
 #include "fansite/io/text.h"
 

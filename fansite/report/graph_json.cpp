@@ -7,6 +7,8 @@
 namespace fansite {
 namespace {
 
+using report::add_head;
+using report::add_knowledge;
 using report::Json;
 using report::Lines;
 using report::number;
@@ -20,7 +22,8 @@ Json settings(const dag::StageParams& stage) {
           {"l2", stage.l2}};
 }
 
-Json settings(const CausalGraphParams& params) {
+Json settings(const CausalGraphResult& run) {
+  const CausalGraphParams& params = run.params;
   Json result;
   result["method"] = name(params.method);
   result["seed"] = params.seed;
@@ -28,10 +31,12 @@ Json settings(const CausalGraphParams& params) {
     const dag::AdditiveNoiseParams& noise = params.additive_noise;
     result["dag"] = params.force_dag;
     result["noise"] = name(noise.noise);
+    result["scale"] = name(noise.scale);
     result["price"] = noise.price;
     result["max_parents"] = noise.max_parents;
     result["sure"] = noise.sure;
     result["max_rows"] = noise.max_rows;
+    add_knowledge(result, run.knowledge);
     return result;
   }
   const dag::DifferentiableParams& networks = params.differentiable;
@@ -106,18 +111,13 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
     return variable < 0 ? Json(nullptr) : Json(result.variables[static_cast<std::size_t>(variable)]);
   };
   Lines lines;
-  lines.field("format", "\"fansite.graph/1\"");
-  lines.field("version", text(FANSITE_VERSION));
-  lines.field("variables", text(result.variables));
-  lines.field("rows", std::to_string(result.rows));
-  lines.field("settings", text(settings(result.params)));
-  std::vector<std::string> warnings;
-  for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
-  lines.list("warnings", warnings);
+  add_head(lines, "fansite.graph/1", result.variables, result.rows, settings(result), result.warnings);
   if (result.additive_noise) {
     const dag::AdditivityTest& test = result.additive_noise->additivity;
     Json additivity;
     additivity["additive"] = test.additive;
+    additivity["scale"] = name(result.additive_noise->scale);
+    additivity["correlation"] = number(test.correlation);
     additivity["p_value"] = number(test.p_value);
     additivity["child"] = name_of(test.child);
     additivity["parent"] = name_of(test.parent);

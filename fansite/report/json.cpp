@@ -14,6 +14,8 @@
 namespace fansite {
 namespace {
 
+using report::add_head;
+using report::add_knowledge;
 using report::Json;
 using report::Lines;
 using report::number;
@@ -60,6 +62,7 @@ Json settings(const BoundariesResult& run) {
   result["refine"] = name(params.refine);
   result["targets"] = params.targets;
   result["seed"] = params.seed;
+  add_knowledge(result, run.knowledge);
   if (run.estimator == EstimatorKind::flow) {
     result["effort"] = name(params.effort);
     add_settings(run.flow, result["flow"]);
@@ -184,24 +187,19 @@ int find(const std::map<std::string, int>& index, const std::string& name, const
 
 std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   Lines lines;
-  lines.field("format", "\"fansite.boundaries/1\"");
-  lines.field("version", text(FANSITE_VERSION));
-  lines.field("variables", text(result.variables));
-  lines.field("rows", std::to_string(result.rows));
-  lines.field("settings", text(settings(result)));
+  add_head(lines, "fansite.boundaries/1", result.variables, result.rows, settings(result), result.warnings);
   lines.field("estimator", text(name(result.estimator)));
   if (result.linearity) lines.field("linearity", text(linearity_to_json(result)));
   if (result.graph) {
     Json graph;
     graph["refined"] = result.refined;
     graph["additive"] = result.graph->additivity.additive;
+    graph["scale"] = name(result.graph->scale);
+    graph["additivity_correlation"] = number(result.graph->additivity.correlation);
     graph["additivity_p_value"] = number(result.graph->additivity.p_value);
     graph["fits"] = result.graph->fits;
     lines.field("graph", text(graph));
   }
-  std::vector<std::string> warnings;
-  for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
-  lines.list("warnings", warnings);
   if (result.params.search.stop == StopRule::calibrated) lines.field("threshold", text(number(result.found.threshold)));
   std::vector<std::string> boundaries;
   for (const Boundary& boundary : result.found.boundaries) {

@@ -7,9 +7,13 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "fansite/knowledge.h"
+#include "fansite/version.h"
 
 namespace fansite::report {
 
@@ -36,5 +40,26 @@ class Lines {
   void add(const std::string& line) { lines_ += (lines_.empty() ? "" : ",\n") + line; }
   std::string lines_;
 };
+
+/// What every result begins with.
+inline void add_head(Lines& lines, std::string_view format, const std::vector<std::string>& variables, Index rows,
+                     const Json& settings, const std::vector<std::string>& warnings) {
+  lines.field("format", fmt::format("\"{}\"", format));
+  lines.field("version", text(FANSITE_VERSION));
+  lines.field("variables", text(variables));
+  lines.field("rows", std::to_string(rows));
+  lines.field("settings", text(settings));
+  std::vector<std::string> sentences;
+  for (const std::string& warning : warnings) sentences.push_back(text(warning));
+  lines.list("warnings", sentences);
+}
+
+/// The lines of knowledge that were obeyed; nothing where there is none.
+inline void add_knowledge(Json& settings, const Knowledge& knowledge) {
+  if (knowledge.empty()) return;
+  settings["knowledge"] = Json::array();
+  std::istringstream stream(knowledge.to_text());
+  for (std::string line; std::getline(stream, line);) settings["knowledge"].push_back(line);
+}
 
 }  // namespace fansite::report

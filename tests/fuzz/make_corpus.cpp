@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model and knowledge with files that
-// are right and nearly right. Made, not committed.
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, graph_checkpoint and
+// knowledge with files that are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../zip_writer.h"
+#include "fansite/dag/checkpoint.h"
 #include "fansite/flow/model_file.h"
 #include "fansite/io/npy.h"
 
@@ -151,6 +152,42 @@ Seeds model_seeds() {
   return seeds;
 }
 
+Seeds graph_checkpoint_seeds() {
+  using namespace fansite::dag;
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  GraphCheckpoint scores{{3, 4, 0x123456789ABCDEF0, "words"}, KnownScores{}};
+  Seeds seeds{"", "FANSITE\x1a", to_bytes(scores)};
+  auto& [means, rows] = std::get<KnownScores>(scores.state);
+  means[{{}, {3, 0, 1}}] = {1.5, kNaN, 0};
+  means[{{0, 2}, {1}}] = {-1};
+  rows[{{}, {1}}] = {1, 2, 3};
+  rows[{{3}, {0}}] = {4, 5, 6};
+  seeds.push_back(to_bytes(scores));
+  const auto bytes_of = [](const DifferentiableTraining::State& state) {
+    GraphCheckpoint checkpoint;
+    checkpoint.of.rows = 6;
+    checkpoint.of.variables = 2;
+    checkpoint.state = state;
+    return to_bytes(checkpoint);
+  };
+  fansite::Matrix values = fansite::Matrix::Random(6, 2);
+  DifferentiableParams params;
+  params.hidden = 1;
+  for (const int epochs : {0, 1}) {
+    params.first.max_epochs = epochs;
+    DifferentiableTraining training(values, params);
+    seeds.push_back(bytes_of(training.state()));
+    training.advance(1);
+    seeds.push_back(bytes_of(training.state()));
+  }
+  auto state = DifferentiableTraining(values, fansite::ByteMatrix::Ones(2, 2), params).state();
+  state.best = state.parameters;
+  state.frozen_gamma = kNaN;
+  seeds.push_back(bytes_of(state));
+  seeds.push_back(seeds.back().substr(0, seeds.back().size() / 2));
+  return seeds;
+}
+
 Seeds knowledge_seeds() {
   return {"",
           "# nothing\r\n",
@@ -195,6 +232,7 @@ int main(int argc, char** argv) {
     write(root / "npy", npy_seeds());
     write(root / "npz", npz_seeds());
     write(root / "model", model_seeds());
+    write(root / "graph_checkpoint", graph_checkpoint_seeds());
     write(root / "knowledge", knowledge_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());

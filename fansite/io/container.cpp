@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/flow/container.h"
+#include "fansite/io/container.h"
 
 #include <zlib.h>
 
@@ -11,7 +11,7 @@
 #include "fansite/error.h"
 #include "fansite/io/text.h"
 
-namespace fansite::flow {
+namespace fansite {
 namespace {
 
 constexpr std::string_view kMagic("FANSITE\x1a", 8);
@@ -47,28 +47,57 @@ using BitsOf =
 
 template <class T>
 constexpr std::string_view type_of() {
-  return std::is_same_v<T, double> ? "f64" : std::is_same_v<T, float> ? "f32" : "u16";
+  if (std::is_floating_point_v<T>) return sizeof(T) == 8 ? "f64" : "f32";
+  return sizeof(T) == 4 ? "u32" : "u16";
 }
 
-std::size_t width_of(std::string_view type) { return type == "f64" ? 8 : type == "f32" ? 4 : type == "u16" ? 2 : 0; }
+std::size_t width_of(std::string_view type) {
+  return type == "f64" ? 8 : type == "f32" || type == "u32" ? 4 : type == "u16" ? 2 : 0;
+}
 
 }  // namespace
 
 // ---- Complaints -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string_view remedy(FileKind kind) {
+  switch (kind) {
+    case FileKind::model:
+      return "Copy it again or train again.";
+    case FileKind::checkpoint:
+      return "Delete it to train from the start.";
+    case FileKind::graph_checkpoint:
+      break;
+  }
+  return "Delete it to search from the start.";
+}
+
+// What a file turns out to be where another kind was wanted, and what to do.
+std::string_view misplaced(FileKind wanted, FileKind found) {
+  if (found == FileKind::model) return "this is a trained model, not a checkpoint. Give the checkpoint another path.";
+  if (found == FileKind::graph_checkpoint) {
+    return wanted == FileKind::model
+               ? "this is the checkpoint of a search for a graph, not a model. Give the path of a model."
+               : "this is the checkpoint of a search for a graph, not of a training. Give the checkpoint another path.";
+  }
+  return wanted == FileKind::model
+             ? "this is the checkpoint of a training that has not ended, not a model. Continue that training; at its "
+               "end it gives the model."
+             : "this is the checkpoint of a training, not of a search for a graph. Give the checkpoint another path.";
+}
+
+}  // namespace
 
 void Source::fail(std::string_view what) const {
   throw DataError(fmt::format("[{}] {}: {}", kind == FileKind::model ? "load_model" : "load_checkpoint", name, what));
 }
 
 void Source::damaged(std::string_view what) const {
-  fail(fmt::format("the file is damaged, {}. {}", what,
-                   kind == FileKind::model ? "Copy it again or train again." : "Delete it to train from the start."));
+  fail(fmt::format("the file is damaged, {}. {}", what, remedy(kind)));
 }
 
-void Source::cut_short() const {
-  fail(fmt::format("the file is cut short, its end is missing. {}",
-                   kind == FileKind::model ? "Copy it again or train again." : "Delete it to train from the start."));
-}
+void Source::cut_short() const { fail(fmt::format("the file is cut short, its end is missing. {}", remedy(kind))); }
 
 // ---- Writing --------------------------------------------------------------------------------------------------------
 
@@ -152,12 +181,11 @@ Contents::Contents(std::string_view bytes, const Source& source) : bytes_(bytes)
 }
 
 void Contents::check_preamble() const {
-  const bool model = source_.kind == FileKind::model;
   if (kMagic.starts_with(bytes_.substr(0, kMagic.size())) && bytes_.size() < kPreamble + kChecksum) source_.cut_short();
   if (!bytes_.starts_with(kMagic)) {
     source_.fail(fmt::format("{}, not a {} that fansite has written. Give the path of one.",
                              looks_like_a_table(bytes_) ? "this looks like a table of data" : "this is something else",
-                             model ? "model" : "checkpoint"));
+                             source_.kind == FileKind::model ? "model" : "checkpoint"));
   }
   const auto version = get<std::uint32_t>(&bytes_[8]), kind = get<std::uint32_t>(&bytes_[12]);
   if (version > kVersion) {
@@ -165,11 +193,8 @@ void Contents::check_preamble() const {
         fmt::format("written by a newer fansite, version {} of the format where this one knows {}. Update fansite.",
                     version, kVersion));
   }
-  if (version == 0 || kind == 0 || kind > 2) source_.damaged("its first bytes make no sense");
-  if (kind == static_cast<std::uint32_t>(source_.kind)) return;
-  source_.fail(model ? "this is the checkpoint of a training that has not ended, not a model. Continue that training; "
-                       "at its end it gives the model."
-                     : "this is a trained model, not a checkpoint. Give the checkpoint another path.");
+  if (version == 0 || kind == 0 || kind > 3) source_.damaged("its first bytes make no sense");
+  if (kind != static_cast<std::uint32_t>(source_.kind)) source_.fail(misplaced(source_.kind, FileKind{kind}));
 }
 
 // Every byte of the file must be accounted for, so that no count can be larger than what is there.
@@ -192,7 +217,7 @@ void Contents::list_blocks(std::size_t offset) {
 }
 
 template <class T>
-std::vector<T> Contents::take(std::string_view name) {
+std::vector<T> Contents::take(std::string_view name, Allow allow) {
   if (next_ == blocks_.size() || blocks_[next_].name != name || blocks_[next_].type != type_of<T>()) {
     source_.damaged(fmt::format("the numbers of {} are missing", name));
   }
@@ -202,20 +227,22 @@ std::vector<T> Contents::take(std::string_view name) {
     values[i] = std::bit_cast<T>(get<BitsOf<T>>(&bytes_[place.offset + i * sizeof(T)]));
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (!std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); })) {
+    if (allow == Allow::finite &&
+        !std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); })) {
       source_.damaged(fmt::format("a number of {} is not finite", name));
     }
   }
   return values;
 }
 
-template std::vector<float> Contents::take<float>(std::string_view name);
-template std::vector<double> Contents::take<double>(std::string_view name);
-template std::vector<std::uint16_t> Contents::take<std::uint16_t>(std::string_view name);
+template std::vector<float> Contents::take<float>(std::string_view name, Allow allow);
+template std::vector<double> Contents::take<double>(std::string_view name, Allow allow);
+template std::vector<std::uint16_t> Contents::take<std::uint16_t>(std::string_view name, Allow allow);
+template std::vector<std::uint32_t> Contents::take<std::uint32_t>(std::string_view name, Allow allow);
 
 void Contents::end() const {
   if (next_ != blocks_.size())
     source_.damaged(fmt::format("its header has no place for '{}'", excerpt(blocks_[next_].name)));
 }
 
-}  // namespace fansite::flow
+}  // namespace fansite

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The outside of model files: a JSON header and blocks of numbers behind it, little-endian on every machine, under a
-// checksum. What they mean is the business of model_file.cpp. Private.
+// The outside of models and checkpoints: a JSON header and blocks of numbers behind it, little-endian on every machine,
+// under a checksum. What they mean is the business of flow/model_file.cpp and dag/checkpoint.cpp. Private.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,16 @@
 #include <variant>
 #include <vector>
 
-namespace fansite::flow {
+namespace fansite {
 
 using Json = nlohmann::json;                 ///< for reading: finds one key among n in ln n, whatever the file holds
 using OrderedJson = nlohmann::ordered_json;  ///< for writing: fields in the order given
 
-enum class FileKind : std::uint32_t { model = 1, checkpoint = 2 };
+enum class FileKind : std::uint32_t {
+  model = 1,
+  checkpoint = 2,       ///< of a training
+  graph_checkpoint = 3  ///< of a search for a graph
+};
 
 /// The file that is read, as its DataErrors call it.
 struct Source {
@@ -35,7 +39,9 @@ struct Source {
 /// Numbers that stay where they are until they are written.
 struct Block {
   std::string name;
-  std::variant<std::span<const float>, std::span<const double>, std::span<const std::uint16_t>> values;
+  std::variant<std::span<const float>, std::span<const double>, std::span<const std::uint16_t>,
+               std::span<const std::uint32_t>>
+      values;
 };
 
 using Sink = std::function<void(std::string_view)>;
@@ -56,9 +62,10 @@ class Contents {
   const Source& source() const { return source_; }
   const Json& header() const { return header_; }
 
-  /// The numbers of the next block, which must have this name and type; float and double must be finite.
+  enum class Allow { finite, anything };
+  /// The numbers of the next block, which must have this name and type.
   template <class T>
-  std::vector<T> take(std::string_view name);
+  std::vector<T> take(std::string_view name, Allow allow = Allow::finite);
   /// To be called last: no block may be left over.
   void end() const;
 
@@ -78,4 +85,4 @@ class Contents {
   std::size_t next_ = 0;
 };
 
-}  // namespace fansite::flow
+}  // namespace fansite

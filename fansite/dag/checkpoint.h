@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an interrupted search for a graph continues from, as a file: the scores that a search by additive noise has
+// computed, or the networks that a differentiable one is training. docs/formats.md has the layout. Nothing that a file
+// says is believed before it is checked. Private to the library.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "fansite/dag/differentiable.h"
+#include "fansite/matrix.h"
+#include "fansite/stopwatch.h"
+
+namespace fansite::dag {
+
+/// What a state was computed from. It is of no use to a search of anything else.
+struct SearchIdentity {
+  Index rows = 0, variables = 0;
+  std::uint64_t data_hash = 0;  ///< of the table's values
+  std::string settings;         ///< the method, and what enters the state of its settings, in words
+
+  bool operator==(const SearchIdentity&) const = default;
+};
+/// The version of fansite becomes one of the settings: another may compute other bits.
+SearchIdentity identity_of(const MatrixView& values, std::string_view settings);
+
+/// Children that were scored together. Who else is computed given the same parents can touch the last bit of a score,
+/// so a score is only ever taken for that of the same group.
+struct ScoreGroup {
+  std::vector<int> parents;   ///< ascending
+  std::vector<int> children;  ///< in the order computed
+
+  auto operator<=>(const ScoreGroup&) const = default;
+};
+/// What a search by additive noise has computed.
+struct KnownScores {
+  std::map<ScoreGroup, std::vector<double>> means;  ///< of each child, over all rows
+  std::map<ScoreGroup, std::vector<float>> rows;    ///< of a child on its own, in each row used
+};
+
+struct GraphCheckpoint {
+  SearchIdentity of;
+  std::variant<KnownScores, DifferentiableTraining::State> state;
+};
+/// From and to bytes in memory; `name` stands for the file in messages. Any bytes give a value or a DataError. Whether
+/// networks are of the shape that their settings have is for DifferentiableTraining::restore() to say.
+GraphCheckpoint parse_graph_checkpoint(std::string_view bytes, const std::string& name);
+std::string to_bytes(const GraphCheckpoint& checkpoint);
+
+/// The file of one search.
+class GraphCheckpointFile {
+ public:
+  /// A UsageError if the place cannot be written.
+  GraphCheckpointFile(std::string path, SearchIdentity of);
+
+  /// The state that is there, if there is one. A DataError for a file that is damaged or something else, a UsageError
+  /// for one of another table or with other settings.
+  template <class State>
+  std::optional<State> load() const;
+  [[noreturn]] void damaged(std::string_view what) const;
+
+  /// Whether it is time to write again: once a second at most, and a thirtieth of the time.
+  bool due() const { return written_.seconds() >= wait_; }
+  template <class State>
+  void write(const State& state);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  SearchIdentity of_;
+  Stopwatch written_;  // since it was
+  double wait_ = 1;    // seconds
+};
+
+/// The scores of one search, known from its file or computed, and kept there. Any thread may call.
+class ScoreKeeper {
+ public:
+  ScoreKeeper(const std::string& path, SearchIdentity of);
+
+  std::optional<std::vector<double>> means(const ScoreGroup& group) const;
+  /// Unless they are of another number of rows, which none of this search are.
+  std::optional<std::vector<float>> rows(const ScoreGroup& group, Index count) const;
+  /// Write the file when it is due.
+  void add_means(const ScoreGroup& group, std::vector<double> scores);
+  void add_rows(const ScoreGroup& group, std::vector<float> scores);
+  /// Writes what is not written yet.
+  void write();
+
+ private:
+  void added();
+
+  mutable std::mutex lock_;  // guards all below
+  GraphCheckpointFile file_;
+  KnownScores known_;
+  bool complete_ = true;  // the file
+};
+
+}  // namespace fansite::dag
