@@ -3,7 +3,6 @@
 // Cost of FANSITE-DCD against the number of allowed pairs, the time of a whole training and the memory of a large one.
 //   bench_differentiable [epochs of the whole training, default 2000]
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,12 +19,6 @@
 using namespace fansite;
 
 namespace {
-
-double peak_gigabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1e6;
-}
 
 Matrix table(int nodes, Index rows) {
   SimulateParams params;

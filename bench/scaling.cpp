@@ -4,7 +4,6 @@
 // way: a determinant per candidate.
 //   bench_scaling [largest d, default 5000]
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <Eigen/Dense>
 #include <cmath>
@@ -21,12 +20,6 @@
 using namespace fansite;
 
 namespace {
-
-double peak_gigabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1e6;
-}
 
 Simulation simulate_linear(int nodes, double degree) {
   SimulateParams params;

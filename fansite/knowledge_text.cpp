@@ -399,12 +399,7 @@ std::string written(const std::string& name) {
                        return static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\x7F';
                      });
   if (plain) return name;
-  std::string quoted = "\"";
-  for (const char c : name) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + '"';
+  return in_quotes(name);
 }
 
 }  // namespace

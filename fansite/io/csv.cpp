@@ -341,12 +341,7 @@ std::string quoted_name(const std::string& name) {
   const bool plain = !name.empty() && name.find_first_of(",;\t\"\r\n") == std::string::npos && name.front() != ' ' &&
                      name.back() != ' ' && !name.starts_with("\xEF\xBB\xBF");
   if (plain) return name;
-  std::string quoted = "\"";
-  for (const char c : name) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + '"';
+  return in_quotes(name);
 }
 
 std::string header_line(const Dataset& data, char separator) {

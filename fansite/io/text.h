@@ -37,6 +37,16 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
+/// As CSV quotes it: quotes inside are doubled.
+inline std::string in_quotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c;
+    if (c == '"') quoted += c;
+  }
+  return quoted + '"';
+}
+
 /// `text` as a message may show it: valid UTF-8, no control characters, at most 40 characters.
 inline std::string excerpt(std::string_view text) {
   std::string shown;
