@@ -15,7 +15,7 @@ mkdir -p "$crashes"
 "$directory/make_corpus" "$directory/corpus"
 
 failed=()
-for format in csv npy npz model knowledge; do
+for format in csv npy npz model graph_checkpoint knowledge; do
   log="$directory/fuzz_$format.log"
   echo "fuzz: $format, $seconds s"
   if "$directory/fuzz_$format" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \

@@ -16,7 +16,7 @@ struct AdditivityTest {
   double p_value = 1;      ///< of no correlation above 0.1; corrected for all that were looked at
   int child = -1, parent = -1;
   bool additive = true;     ///< p above 0.01
-  bool suspicious = false;  ///< that of no correlation at all is not
+  bool suspicious = false;  ///< that of no correlation at all is not above 0.05
 };
 
 /// `parents` of every variable.
