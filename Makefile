@@ -1,12 +1,13 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test bench lint format fuzz asan tsan clean
+.PHONY: help setup configure build demo test wheel test-python bench lint format fuzz asan tsan clean
 
 PRESET := release
 BUILD := build/$(PRESET)
+PYTHON := build/venv/bin/python
 
 help:      ## list these commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 setup:     ## install missing packages (Debian, as root or with sudo)
 	@tools/setup.sh
@@ -23,6 +24,20 @@ demo: build ## simulate a network, find every Markov boundary, compare with the 
 test: configure ## every test
 	@cmake --build --preset $(PRESET)
 	@ctest --preset $(PRESET)
+
+wheel: $(PYTHON) ## the Python wheel in dist/
+	@rm -f dist/fansite-*.whl
+	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --config-settings=build-dir=build/wheel --wheel-dir dist .
+
+test-python: wheel ## the Python tests, with the wheel in the virtual environment build/venv
+	@$(PYTHON) -m pip install --quiet --force-reinstall --no-deps dist/fansite-*.whl
+	@$(PYTHON) -m pip install --quiet "fansite[test]"
+	@$(PYTHON) -m pytest
+
+$(PYTHON):
+	@tools/setup.sh python
+	@test -x $@ || python3 -m venv build/venv
+	@$@ -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.9"
 
 bench: configure ## the benchmarks of bench/, each figure beside its target
 	@cmake --build --preset $(PRESET) --target benchmarks fansite_cli

@@ -2,14 +2,16 @@
 # Install what fansite needs from Debian's packages, and only what is missing.
 #   tools/setup.sh         to build and test
 #   tools/setup.sh lint    also clang-format, clang-tidy and libFuzzer
+#   tools/setup.sh python  also what the Python package needs
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config
   libeigen3-dev libopenblas-dev libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
   libgtest-dev libgmock-dev librapidcheck-dev)
-if [ "${1:-}" = lint ]; then
-  packages+=(clang clang-format clang-tidy libclang-rt-dev)
-fi
+case "${1:-}" in
+  lint) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
+  python) packages+=(python3 python3-dev python3-venv) ;;
+esac
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: this is not a Debian system; install the equivalents of: ${packages[*]}" >&2

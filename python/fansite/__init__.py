@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markov boundaries and causal graphs from tables of continuous data.
+
+>>> import fansite
+>>> table = fansite.simulate(nodes=5, rows=500, random_state=1)
+>>> found = fansite.MarkovBoundary().fit(table.values)
+>>> found.boundaries_["x3"]
+['x4', 'x1']
+
+The guide is docs/python.md, the reference docs/api.md.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _core, metrics, plots
+from ._boundaries_result import BoundariesResult, Boundary, Member, NearMiss, PathStep
+from ._boundary import MarkovBoundary
+from ._core import __version__
+from ._entropy import Added, EntropyModel, Estimate, Information
+from ._graph import CausalGraph
+from ._graph_result import Edge, Evidence, GraphResult, Role
+from ._knowledge import Knowledge, load_knowledge
+from ._settings import NotFittedError
+from ._simulate import Simulation, simulate
+from ._table import DataWarning
+
+if TYPE_CHECKING:
+    from ._selector import BoundarySelector
+
+__all__ = [
+    "Added",
+    "BoundariesResult",
+    "Boundary",
+    "BoundarySelector",
+    "CausalGraph",
+    "DataWarning",
+    "Edge",
+    "EntropyModel",
+    "Estimate",
+    "Evidence",
+    "GraphResult",
+    "Information",
+    "Knowledge",
+    "MarkovBoundary",
+    "Member",
+    "NearMiss",
+    "NotFittedError",
+    "PathStep",
+    "Role",
+    "Simulation",
+    "__version__",
+    "load_knowledge",
+    "metrics",
+    "plots",
+    "simulate",
+]
+
+# Threads do not survive a fork, so they end before it; the next work starts them again on both sides.
+os.register_at_fork(before=_core.send_threads_home)
+
+
+def __getattr__(name: str) -> Any:
+    # The selector is a scikit-learn class, and importing scikit-learn takes longer than all the rest.
+    if name == "BoundarySelector":
+        from ._selector import BoundarySelector
+
+        return BoundarySelector
+    raise AttributeError(f"module 'fansite' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markov boundaries as values, read from the JSON that C++ writes; so every number is the command line's."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core, _html
+
+_INFINITE = float("inf")
+_UNKNOWN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A variable of a boundary, and the evidence for it."""
+
+    name: str
+    gain: float
+    """Entropy of the target, in nats, that it takes away given the members before it; the gains add up."""
+    se: float
+    """Standard error of the gain, over rows."""
+    unique: float
+    """Entropy that comes back if this member alone is left out."""
+    p_value: float
+    q_value: float
+    """The smallest false discovery rate, over the table, at which it is in; NaN if the data did not decide."""
+    votes: float = _UNKNOWN
+    """Flows: the share of networks that speak for it."""
+    stability: float = _UNKNOWN
+    """Flows: the share of 100 resamples of the rows in which it is in."""
+    by_symmetry: bool = False
+    by_graph: bool = False
+    by_knowledge: bool = False
+    role: str | None = None
+    """With a graph: parent, child, spouse or undecided."""
+    through: tuple[str, ...] = ()
+    """A spouse's common children with the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A variable that was nearly in, and why it is not."""
+
+    name: str
+    gain: float
+    se: float
+    p_value: float
+    q_value: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """A variable taken in while growing, and the entropy of the target given it and all before, on held-out rows."""
+
+    name: str
+    conditional_entropy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """The Markov boundary of one variable."""
+
+    target: str
+    entropy: float
+    """H(target) in nats; minus infinity for a constant column."""
+    conditional_entropy: float
+    """H(target | boundary); minus infinity if the boundary determines the target."""
+    members: tuple[Member, ...]
+    """In order of admission."""
+    near_misses: tuple[NearMiss, ...]
+    path: tuple[PathStep, ...]
+    """Flows: the order of admission, beyond the boundary too."""
+    copy_of: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the members, in order of admission."""
+        return [member.name for member in self.members]
+
+    def _repr_html_(self) -> str:
+        return _html.boundary(self)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundariesResult:
+    """The boundaries of a table, with all that they rest on; equal if all but the timing is."""
+
+    variables: list[str]
+    rows: int
+    settings: dict[str, Any]
+    warnings: list[str]
+    estimator: str
+    """The one that was used, gaussian or flow."""
+    linearity: dict[str, Any] | None
+    """The test that chose the estimator."""
+    graph: dict[str, Any] | None
+    """The causal graph that was asked for the last word, if one was."""
+    boundaries: dict[str, Boundary]
+    moral_edges: list[tuple[str, str]]
+    timing: dict[str, Any]
+    _json: str = field(repr=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> BoundariesResult:
+        """From what ``fansite mb`` writes, or ``to_json``."""
+        read = read_json(text, "fansite.boundaries/1", "fansite mb")
+        boundaries = {entry["target"]: _boundary(entry) for entry in read["boundaries"]}
+        return cls(
+            variables=read["variables"],
+            rows=read["rows"],
+            settings=read["settings"],
+            warnings=read["warnings"],
+            estimator=read["estimator"],
+            linearity=read.get("linearity"),
+            graph=read.get("graph"),
+            boundaries=boundaries,
+            moral_edges=[(first, second) for first, second in read["moral_edges"]],
+            timing=read["timing"],
+            _json=text,
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> BoundariesResult:
+        """From a file that ``fansite mb`` wrote."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundariesResult) and answer(self._json) == answer(other._json)
+
+    def __hash__(self) -> int:
+        return hash(answer(self._json))
+
+    def __getitem__(self, target: str) -> Boundary:
+        return self.boundaries[target]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.boundaries)
+
+    def __len__(self) -> int:
+        return len(self.boundaries)
+
+    def moral_graph(self) -> np.ndarray[Any, Any]:
+        """Symmetric 0/1 matrix: pairs with one in the other's boundary."""
+        place = {name: i for i, name in enumerate(self.variables)}
+        graph = np.zeros((len(self.variables), len(self.variables)), dtype=np.uint8)
+        for first, second in self.moral_edges:
+            graph[place[first], place[second]] = graph[place[second], place[first]] = 1
+        return graph
+
+    def to_json(self) -> str:
+        """The same text as ``fansite mb`` writes (docs/formats.md)."""
+        return self._json
+
+    def to_pandas(self) -> Any:
+        """One row for each member of each boundary, as a pandas DataFrame."""
+        import pandas as pd
+
+        fields = ["target", *Member.__dataclass_fields__]
+        rows = [
+            [boundary.target, *(getattr(member, name) for name in fields[1:])]
+            for boundary in self.boundaries.values()
+            for member in boundary.members
+        ]
+        return pd.DataFrame(rows, columns=["target", "member", *fields[2:]])
+
+    def to_networkx(self) -> Any:
+        """The moral graph as a networkx Graph; an edge's ``gain`` is the larger of its two."""
+        import networkx as nx
+
+        gains: dict[frozenset[str], float] = {}
+        for boundary in self.boundaries.values():
+            for member in boundary.members:
+                pair = frozenset((boundary.target, member.name))
+                gains[pair] = max(gains.get(pair, -_INFINITE), member.gain)
+        graph = nx.Graph()
+        graph.add_nodes_from(self.variables)
+        for first, second in self.moral_edges:
+            graph.add_edge(first, second, gain=gains.get(frozenset((first, second)), _UNKNOWN))
+        return graph
+
+    def to_dot(self) -> str:
+        """The moral graph in Graphviz's language."""
+        return _core.to_dot(self.moral_graph(), self.variables, False)
+
+    def _repr_html_(self) -> str:
+        return _html.boundaries(self)
+
+
+def read_json(text: str, format: str, program: str) -> dict[str, Any]:
+    """A result of fansite of this format; a ValueError for anything else."""
+    try:
+        read = json.loads(text)
+        found = read["format"]
+    except (json.JSONDecodeError, KeyError, TypeError):
+        raise ValueError(f"[read] this is no JSON result of fansite. Give what `{program}` wrote.") from None
+    if found != format:
+        raise ValueError(f"[read] this has format '{found}', not '{format}'. Give what `{program}` wrote.")
+    assert isinstance(read, dict)
+    return read
+
+
+def answer(text: str) -> str:
+    """A result without its last key, the timing: what depends on data, settings and seed alone."""
+    return text[: text.rindex('"timing"')]
+
+
+def number(value: float | None, null: float) -> float:
+    """JSON has no infinities: null stands for the one that the field can have."""
+    return null if value is None else value
+
+
+def _boundary(entry: dict[str, Any]) -> Boundary:
+    return Boundary(
+        target=entry["target"],
+        entropy=number(entry["entropy"], -_INFINITE),
+        conditional_entropy=number(entry["conditional_entropy"], -_INFINITE),
+        members=tuple(_member(member) for member in entry["members"]),
+        near_misses=tuple(_near_miss(miss) for miss in entry["near_misses"]),
+        path=tuple(
+            PathStep(step["name"], number(step["conditional_entropy"], -_INFINITE)) for step in entry.get("path", ())
+        ),
+        copy_of=entry.get("copy_of"),
+    )
+
+
+def _member(entry: dict[str, Any]) -> Member:
+    return Member(
+        name=entry["name"],
+        gain=number(entry["gain"], _INFINITE),
+        se=number(entry["se"], _UNKNOWN),
+        unique=number(entry["unique"], _INFINITE),
+        p_value=number(entry["p_value"], _UNKNOWN),
+        q_value=number(entry["q_value"], _UNKNOWN),
+        votes=entry.get("votes", _UNKNOWN),
+        stability=entry.get("stability", _UNKNOWN),
+        by_symmetry=entry.get("by_symmetry", False),
+        by_graph=entry.get("by_graph", False),
+        by_knowledge=entry.get("by_knowledge", False),
+        role=entry.get("role"),
+        through=tuple(entry.get("through", ())),
+    )
+
+
+def _near_miss(entry: dict[str, Any]) -> NearMiss:
+    return NearMiss(
+        name=entry["name"],
+        gain=number(entry["gain"], _INFINITE),
+        se=number(entry["se"], _UNKNOWN),
+        p_value=number(entry["p_value"], _UNKNOWN),
+        q_value=number(entry.get("q_value"), _UNKNOWN),
+        reason=entry["reason"],
+    )

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Causal graphs as values, read from the JSON that C++ writes; so every number is the command line's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core, _html
+from ._boundaries_result import answer, number, read_json
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A difference of scores, in nats a row."""
+
+    value: float
+    se: float
+    """Standard error over rows."""
+    stability: float
+    """The share of 100 resamples of the rows in which it is positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An edge, source -> target; of one that is not directed, the direction in the best graph."""
+
+    source: str
+    target: str
+    directed: bool
+    weight: float
+    existence: Evidence | None = None
+    """fansite-anm: what the target's residuals lose without it."""
+    direction: Evidence | None = None
+    """fansite-anm: what the best graph with it turned round loses; infinite if that is forbidden."""
+    direction_by: str | None = None
+    """fansite-anm: score, collider, consequence, knowledge or undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a member of a variable's boundary is to it: parent, child, spouse or undecided."""
+
+    name: str
+    role: str
+    through: tuple[str, ...] = ()
+    """A spouse's common children with the variable."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphResult:
+    """A causal graph, with all that it rests on; equal if all but the timing is. Iterates over its edges."""
+
+    variables: list[str]
+    rows: int
+    settings: dict[str, Any]
+    warnings: list[str]
+    additivity: dict[str, Any] | None
+    """fansite-anm: the test of additive noise."""
+    edges: list[Edge]
+    roles: dict[str, list[Role]]
+    weights: np.ndarray[Any, Any] = field(repr=False)
+    """weights[i, j] is of i -> j."""
+    timing: dict[str, Any]
+    _json: str = field(repr=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> GraphResult:
+        """From what ``fansite dag`` writes, or ``to_json``."""
+        read = read_json(text, "fansite.graph/1", "fansite dag")
+        weights = [[number(weight, float("inf")) for weight in row] for row in read["weights"]]
+        return cls(
+            variables=read["variables"],
+            rows=read["rows"],
+            settings=read["settings"],
+            warnings=read["warnings"],
+            additivity=read.get("additivity"),
+            edges=[_edge(entry) for entry in read["edges"]],
+            roles={entry["target"]: [_role(member) for member in entry["members"]] for entry in read["roles"]},
+            weights=np.array(weights, dtype=np.float64).reshape(len(weights), -1),
+            timing=read["timing"],
+            _json=text,
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GraphResult:
+        """From a file that ``fansite dag`` wrote."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GraphResult) and answer(self._json) == answer(other._json)
+
+    def __hash__(self) -> int:
+        return hash(answer(self._json))
+
+    def __iter__(self) -> Iterator[Edge]:
+        return iter(self.edges)
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def adjacency(self) -> np.ndarray[Any, Any]:
+        """0/1 matrix: A[i, j] = 1 means i -> j; an edge whose direction is undecided has both entries."""
+        directed, undirected = self._parts()
+        return directed | undirected
+
+    def to_json(self) -> str:
+        """The same text as ``fansite dag`` writes (docs/formats.md)."""
+        return self._json
+
+    def to_pandas(self) -> Any:
+        """One row for each edge, as a pandas DataFrame."""
+        import pandas as pd
+
+        rows = [
+            {
+                "source": edge.source,
+                "target": edge.target,
+                "directed": edge.directed,
+                "weight": edge.weight,
+                **_columns("existence", edge.existence),
+                **_columns("direction", edge.direction),
+                "direction_by": edge.direction_by,
+            }
+            for edge in self.edges
+        ]
+        columns = ["source", "target", "directed", "weight"]
+        columns += [*_columns("existence", None), *_columns("direction", None), "direction_by"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def to_networkx(self) -> Any:
+        """A networkx DiGraph; an undecided edge is there in both directions, with ``directed`` False."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.variables)
+        place = {name: i for i, name in enumerate(self.variables)}
+        for edge in self.edges:
+            ends = [(edge.source, edge.target), (edge.target, edge.source)]
+            for source, target in ends[: 1 if edge.directed else 2]:
+                weight = float(self.weights[place[source], place[target]])
+                graph.add_edge(source, target, directed=edge.directed, weight=weight)
+        return graph
+
+    def to_dot(self) -> str:
+        """The same text as ``fansite dag --dot`` writes, in Graphviz's language."""
+        directed, undirected = self._parts()
+        return _core.to_dot(directed, undirected, self.variables)
+
+    def _repr_html_(self) -> str:
+        return _html.graph(self)
+
+    def _parts(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        place = {name: i for i, name in enumerate(self.variables)}
+        shape = (len(self.variables), len(self.variables))
+        directed, undirected = np.zeros(shape, dtype=np.uint8), np.zeros(shape, dtype=np.uint8)
+        for edge in self.edges:
+            source, target = place[edge.source], place[edge.target]
+            if edge.directed:
+                directed[source, target] = 1
+            else:
+                undirected[source, target] = undirected[target, source] = 1
+        return directed, undirected
+
+
+def _edge(entry: dict[str, Any]) -> Edge:
+    return Edge(
+        source=entry["from"],
+        target=entry["to"],
+        directed=entry["directed"],
+        weight=number(entry["weight"], float("inf")),
+        existence=_evidence(entry.get("existence")),
+        direction=_evidence(entry.get("direction")),
+        direction_by=entry.get("direction_by"),
+    )
+
+
+def _evidence(entry: dict[str, Any] | None) -> Evidence | None:
+    if entry is None:
+        return None
+    return Evidence(number(entry["value"], float("inf")), entry["se"], entry["stability"])
+
+
+def _role(entry: dict[str, Any]) -> Role:
+    return Role(entry["name"], entry["role"], tuple(entry.get("through", ())))
+
+
+def _columns(name: str, evidence: Evidence | None) -> dict[str, float | None]:
+    return {
+        name: evidence.value if evidence else None,
+        f"{name}_se": evidence.se if evidence else None,
+        f"{name}_stability": evidence.stability if evidence else None,
+    }

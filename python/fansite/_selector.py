@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markov boundaries as a scikit-learn selector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectorMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("BoundarySelector needs scikit-learn 1.6 or later: pip install fansite[sklearn]") from error
+
+from . import _core
+from ._boundaries_result import BoundariesResult
+from ._boundary import boundaries_params
+from ._running import running
+from ._settings import assign
+from ._table import from_array, warn
+
+_C = _core.BoundariesParams()  # the defaults are C++'s
+
+
+class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the features that are the Markov boundary of ``y``: all that is needed to predict it, and no more.
+
+    A scikit-learn selector, for pipelines and grid searches. Features and ``y`` are taken as continuous; classes have
+    to be numbers. Without any relation to ``y`` no feature is selected.
+
+    Parameters
+    ----------
+    estimator : {'auto', 'gaussian', 'flow'}
+        Of the entropies: closed form for linear relations, an ensemble of flows for any, or by a test of the data.
+    effort : {'quick', 'normal', 'thorough'}
+        Flow: how much work it is worth.
+    stop : {'calibrated', 'paper'}
+        How the size of the boundary is decided: by the data and ``fdr``, or by ``eps_grow`` and ``eps_shrink``.
+    fdr : float
+        Calibrated: the share of false members to accept.
+    eps_grow, eps_shrink : float
+        Paper: a gain up to the one, in nats, is a miss; a member whose removal costs up to the other goes.
+    patience : int
+        Growing stops after more than this many misses in a row; -1: the rule's own.
+    max_size : int
+        Growing stops at this many members; 0: as many as the rows allow.
+    repeats, folds, steps : int
+        Flow: divisions of the rows, parts of each, and training steps of each network; 0: by effort.
+    random_state, n_jobs, verbose
+        As in MarkovBoundary.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool of shape (n_features,)
+        The mask of the selected features.
+    boundary_ : Boundary
+        The boundary of ``y``, with gains, standard errors, p- and q-values, and near misses.
+    result_ : BoundariesResult
+        Everything that was found.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if X has them.
+
+    Examples
+    --------
+    >>> table = fansite.simulate(nodes=5, rows=500, random_state=1).to_pandas()
+    >>> selector = fansite.BoundarySelector().fit(table.drop(columns="x3"), table["x3"])
+    >>> selector.get_feature_names_out()
+    array(['x1', 'x4'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        estimator: str = _C.estimator,
+        effort: str = _C.effort,
+        stop: str = _C.search.stop,
+        fdr: float = _C.search.fdr,
+        eps_grow: float = _C.search.eps_grow,
+        eps_shrink: float = _C.search.eps_shrink,
+        patience: int = _C.search.patience,
+        max_size: int = _C.search.max_size,
+        repeats: int = _C.repeats,
+        folds: int = _C.folds,
+        steps: int = _C.steps,
+        random_state: int | np.random.RandomState | None = _C.seed,
+        n_jobs: int | None = None,
+        verbose: int | bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.effort = effort
+        self.stop = stop
+        self.fdr = fdr
+        self.eps_grow = eps_grow
+        self.eps_shrink = eps_shrink
+        self.patience = patience
+        self.max_size = max_size
+        self.repeats = repeats
+        self.folds = folds
+        self.steps = steps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> BoundarySelector:
+        """Find the boundary of y among the columns of X.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            What is to be predicted.
+
+        Returns
+        -------
+        BoundarySelector
+            The selector itself.
+        """
+        values, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
+        names = list(getattr(self, "feature_names_in_", _core.default_names(values.shape[1])))
+        target = "y"
+        while target in names:
+            target += "'"
+        params = boundaries_params(self)
+        assign(params, {"targets": [target]})
+        data = from_array(np.column_stack([values, y]), [*names, target])
+        with running(self.n_jobs, self.verbose) as run:
+            text = _core.markov_boundaries(data, _core.Knowledge(), params, run)
+        self.result_ = BoundariesResult.from_json(text)
+        warn(self.result_.warnings)
+        self.boundary_ = self.result_[target]
+        self.support_ = np.isin(names, self.boundary_.names)
+        return self
+
+    def _get_support_mask(self) -> np.ndarray[Any, Any]:
+        check_is_fitted(self)
+        mask: np.ndarray[Any, Any] = self.support_
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

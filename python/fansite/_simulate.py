@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data with known truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._running import running
+from ._settings import assign, seed_of
+
+_C = _core.SimulateParams()  # the defaults are C++'s
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A table and the graph that it was made from."""
+
+    names: list[str]
+    """x1, x2, ...; genes are g1, g2, ..."""
+    values: np.ndarray[Any, Any]
+    """Rows by variables."""
+    adjacency: np.ndarray[Any, Any]
+    """A[i, j] = 1 means i -> j."""
+    weights: np.ndarray[Any, Any]
+    """Of linear relations; the sign of regulation for genes; else 0 and 1."""
+    noise: list[str]
+    """The law of each variable's noise."""
+
+    @property
+    def boundaries(self) -> dict[str, list[str]]:
+        """The true Markov boundary of every variable."""
+        dag = _core.Dag(self.adjacency)
+        return {
+            name: [self.names[member] for member in dag.markov_boundary(node)] for node, name in enumerate(self.names)
+        }
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.values, columns=self.names)
+
+    def to_networkx(self) -> Any:
+        """The graph as a networkx DiGraph."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        for i, j in zip(*np.nonzero(self.adjacency)):
+            graph.add_edge(self.names[i], self.names[j], weight=float(self.weights[i, j]))
+        return graph
+
+
+def simulate(
+    *,
+    graph: str = _C.graph,
+    nodes: int = _C.nodes,
+    degree: float = _C.degree,
+    sem: str = _C.sem,
+    noise: str = _C.noise,
+    rows: int = _C.rows,
+    weight_low: float = _C.weight_low,
+    weight_high: float = _C.weight_high,
+    random_state: int | np.random.RandomState | np.random.Generator | None = _C.seed,
+    n_jobs: int | None = None,
+    verbose: int | bool = False,
+) -> Simulation:
+    """Make data with known truth, as ``fansite simulate`` does. The same seed gives the same bits on every machine.
+
+    Parameters
+    ----------
+    graph : {'er', 'sf'}
+        Erdős–Rényi or scale-free.
+    nodes : int
+        Number of variables.
+    degree : float
+        Edges per variable.
+    sem : {'linear', 'gp', 'mlp', 'pnl', 'gene'}
+        The equations: linear, Gaussian process, network, post-nonlinear, or of gene regulation.
+    noise : {'gauss', 'uniform', 'laplace', 'gumbel', 'exponential', 'mixed'}
+        The law of the noise.
+    rows : int
+        Number of rows.
+    weight_low, weight_high : float
+        The size of linear weights.
+    random_state, n_jobs, verbose
+        As in MarkovBoundary.
+
+    Returns
+    -------
+    Simulation
+
+    Examples
+    --------
+    >>> table = fansite.simulate(nodes=3, rows=100, random_state=2)
+    >>> table.values.shape
+    (100, 3)
+    >>> table.boundaries
+    {'x1': ['x3'], 'x2': ['x3'], 'x3': ['x1', 'x2']}
+    """
+    params = _core.SimulateParams()
+    assign(params, {"graph": graph, "nodes": nodes, "degree": degree, "sem": sem, "noise": noise, "rows": rows})
+    assign(params, {"weight_low": weight_low, "weight_high": weight_high, "seed": seed_of(random_state)})
+    with running(n_jobs, verbose) as run:
+        made = _core.simulate(params, run)
+    return Simulation(made.names, made.values, made.adjacency, made.weights, made.noise)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite/graph.h: graphs. A[i][j] = 1 means i -> j.
+#include "fansite/graph.h"
+
+#include "src/bindings.h"
+
+namespace fansite::python {
+
+void bind_graph(nb::module_& m) {
+  nb::class_<Dag>(m, "Dag", "A directed acyclic graph; A[i][j] != 0 means i -> j.")
+      .def(
+          "__init__", [](Dag* self, const ByteArray& adjacency) { new (self) Dag(copied<unsigned char>(adjacency)); },
+          "adjacency"_a)
+      .def("markov_boundary", &Dag::markov_boundary, "node"_a,
+           "Parents, children and the children's other parents, ascending.")
+      .def("moral_graph", [](const Dag& self) { return to_numpy<unsigned char>(self.moral_graph()); })
+      .def_prop_ro("topological_order", &Dag::topological_order);
+  m.def(
+      "to_dot",
+      [](const ByteArray& adjacency, const std::vector<std::string>& names, bool directed) {
+        return to_dot(copied<unsigned char>(adjacency), names, directed);
+      },
+      "adjacency"_a, "names"_a, "directed"_a);
+  m.def(
+      "to_dot",
+      [](const ByteArray& directed, const ByteArray& undirected, const std::vector<std::string>& names) {
+        return to_dot(copied<unsigned char>(directed), copied<unsigned char>(undirected), names);
+      },
+      "directed"_a, "undirected"_a, "names"_a);
+}
+
+}  // namespace fansite::python

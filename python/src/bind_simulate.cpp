@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite/simulate.h: data with known truth.
+#include "fansite/simulate.h"
+
+#include "src/bindings.h"
+#include "src/work.h"
+
+namespace fansite::python {
+
+void bind_simulate(nb::module_& m) {
+  nb::class_<SimulateParams> params(m, "SimulateParams");
+  params.def(nb::init<>())
+      .def_rw("nodes", &SimulateParams::nodes)
+      .def_rw("degree", &SimulateParams::degree)
+      .def_rw("rows", &SimulateParams::rows)
+      .def_rw("seed", &SimulateParams::seed)
+      .def_rw("weight_low", &SimulateParams::weight_low)
+      .def_rw("weight_high", &SimulateParams::weight_high);
+  def_choice(params, "graph", &SimulateParams::graph, parse_graph_model);
+  def_choice(params, "sem", &SimulateParams::sem, parse_sem);
+  def_choice(params, "noise", &SimulateParams::noise, parse_noise);
+
+  nb::class_<Simulation>(m, "Simulation")
+      .def_prop_ro("names", [](const Simulation& self) { return self.data.names; })
+      .def_prop_ro(
+          "values", [](const Simulation& self) { return to_numpy<double>(self.data.values); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "adjacency", [](const Simulation& self) { return to_numpy<unsigned char>(self.dag.adjacency()); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "weights", [](const Simulation& self) { return to_numpy<double>(self.weights); }, nb::rv_policy::move)
+      .def_prop_ro("noise", [](const Simulation& self) {
+        std::vector<std::string> laws;
+        for (const Noise law : self.noise) laws.emplace_back(name(law));
+        return laws;
+      });
+  m.def(
+      "simulate",
+      [](const SimulateParams& settings, const Running& running) {
+        std::optional<Simulation> simulation;
+        run(running, [&](Progress& progress) { simulation = simulate(settings, progress); });
+        return std::move(*simulation);
+      },
+      "params"_a, "running"_a);
+}
+
+}  // namespace fansite::python

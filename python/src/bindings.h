@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the binding files share. One file per header of the library; each adds its nouns to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "fansite/matrix.h"
+
+namespace fansite::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_parallel(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_arrow(nb::module_& m);
+void bind_graph(nb::module_& m);
+void bind_simulate(nb::module_& m);
+void bind_metrics(nb::module_& m);
+void bind_knowledge(nb::module_& m);
+void bind_flow(nb::module_& m);
+void bind_entropy(nb::module_& m);
+void bind_boundaries(nb::module_& m);
+void bind_causal_graph(nb::module_& m);
+
+/// A setting whose values have the names they have on the command line.
+template <class Params, class Choice>
+void def_choice(nb::class_<Params>& params, const char* field, Choice Params::*value,
+                Choice (*parse)(std::string_view)) {
+  params.def_prop_rw(
+      field, [value](const Params& self) { return std::string(name(self.*value)); },
+      [value, parse](Params& self, std::string_view word) { self.*value = parse(word); });
+}
+
+/// Matrices come in with any strides and are copied once; they go out without a copy.
+using ByteArray = nb::ndarray<const unsigned char, nb::ndim<2>, nb::device::cpu>;
+using DoubleArray = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+
+template <class Scalar, class Array>
+Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> copied(const Array& array) {
+  using Source = Eigen::Matrix<std::remove_const_t<typename Array::Scalar>, Eigen::Dynamic, Eigen::Dynamic>;
+  using Strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+  const auto rows = static_cast<Index>(array.shape(0)), columns = static_cast<Index>(array.shape(1));
+  const Strides strides(static_cast<Index>(array.stride(1)), static_cast<Index>(array.stride(0)));
+  return Eigen::Map<const Source, Eigen::Unaligned, Strides>(array.data(), rows, columns, strides)
+      .template cast<Scalar>();
+}
+
+template <class Scalar>
+auto to_numpy(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> matrix) {
+  using Owned = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+  auto owned = std::make_unique<Owned>(std::move(matrix));
+  const auto rows = static_cast<std::size_t>(owned->rows()), columns = static_cast<std::size_t>(owned->cols());
+  Scalar* data = owned->data();
+  const nb::capsule owner(owned.release(), [](void* pointer) noexcept { delete static_cast<Owned*>(pointer); });
+  return nb::ndarray<nb::numpy, Scalar, nb::ndim<2>, nb::f_contig>(data, {rows, columns}, owner,
+                                                                   {1, static_cast<std::int64_t>(rows)});
+}
+
+}  // namespace fansite::python

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module fansite._core: the library as Python sees it. What users see is python/fansite.
+#include <exception>
+
+#include "fansite/error.h"
+#include "fansite/version.h"
+#include "src/bindings.h"
+
+namespace {
+
+namespace nb = nanobind;
+
+// The same sentence as on the command line, as the exception that Python has for it.
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const fansite::UsageError& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const fansite::DataError& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const fansite::IoError& error) {
+    PyErr_SetString(PyExc_OSError, error.what());
+  } catch (const fansite::Interrupted& error) {
+    PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
+  } catch (const fansite::Error& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ library; use the package fansite, which is built on this.";
+  m.attr("__version__") = FANSITE_VERSION;
+  nb::register_exception_translator(translate);
+  fansite::python::bind_parallel(m);
+  fansite::python::bind_data(m);
+  fansite::python::bind_arrow(m);
+  fansite::python::bind_graph(m);
+  fansite::python::bind_simulate(m);
+  fansite::python::bind_metrics(m);
+  fansite::python::bind_knowledge(m);
+  fansite::python::bind_flow(m);
+  fansite::python::bind_entropy(m);
+  fansite::python::bind_boundaries(m);
+  fansite::python::bind_causal_graph(m);
+}

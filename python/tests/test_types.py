@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types: mypy --strict finds nothing in a user's program but the lines that are wrong on purpose."""
+
+from __future__ import annotations
+
+import re
+
+from mypy import api
+
+PROGRAM = """
+import numpy as np
+import fansite
+
+table = fansite.simulate(nodes=5, rows=100, random_state=np.random.default_rng(0))
+found = fansite.MarkovBoundary(targets=["x1"], fdr=0.01, random_state=0).fit(table.values)
+names: list[str] = found.boundaries_["x1"]
+gain: float = found.result_["x1"].members[0].gain
+graph = fansite.CausalGraph(knowledge=fansite.Knowledge("root x1", table.names)).fit(table.values, boundaries=found)
+edges: list[tuple[str, str]] = [(edge.source, edge.target) for edge in graph.edges_]
+model = fansite.EntropyModel(estimator="gaussian").fit(table.values)
+error: float = model.mutual_information("x1", "x2", given=["x3"]).se
+score: float = fansite.metrics.score_boundaries(found.boundaries_, table.boundaries).mean.f1
+selector = fansite.BoundarySelector(effort="quick")
+text: str = found.to_json() + graph.to_dot()
+"""
+
+
+WRONG = ['fansite.MarkovBoundary(fdr="small")', "found.boundaries", "fansite.simulate(5)", "gain.upper()"]
+
+
+def test_types_are_checked(tmp_path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("\n".join([PROGRAM, *WRONG]))
+    out, _, _ = api.run(
+        ["--strict", "--config-file=", f"--cache-dir={tmp_path}", "--ignore-missing-imports", "--no-pretty", str(path)]
+    )
+    first = PROGRAM.count("\n") + 2
+    found = {int(line) for line in re.findall(r"program.py:(\d+): error", out)}
+    assert found == set(range(first, first + len(WRONG))), out
