@@ -298,10 +298,10 @@ TEST_F(DagTest, OnlyOneResultGoesToStandardOutput) {
 class LongDagTest : public ProgramTest {
  protected:
   Strings additive_noise() const {
-    return prepared("curved", {"--sem", "gp", "--nodes", "12", "--degree", "2", "--rows", "700"});
+    return prepared("curved", {"--sem", "gp", "--nodes", "16", "--degree", "2", "--rows", "1500"});
   }
   Strings networks() const {
-    Strings words = prepared("long", {"--sem", "mlp", "--nodes", "20", "--degree", "3", "--rows", "4000"});
+    Strings words = prepared("long", {"--sem", "mlp", "--nodes", "20", "--degree", "3", "--rows", "10000"});
     words.insert(words.end(), {"--method", "fansite-dcd"});
     return words;
   }
