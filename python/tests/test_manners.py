@@ -22,7 +22,7 @@ import fansite
 ENDLESS = {
     "flow": "fansite.MarkovBoundary(estimator='flow', steps=10**7).fit(table)",
     "entropy": "fansite.EntropyModel(steps=10**7).fit(table)",
-    "graph": "fansite.CausalGraph(method='sdcd', epochs=10**7).fit(table)",
+    "graph": "fansite.CausalGraph(method='sdcd', epochs=10**7).fit(large)",
     "simulate": "fansite.simulate(nodes=500, degree=3, sem='gp', rows=4000)",
 }
 
@@ -33,6 +33,7 @@ def test_ctrl_c_stops_within_a_second(work) -> None:
 import os, signal, threading, time
 import fansite
 table = fansite.simulate(nodes=10, rows=1000, sem="mlp").values
+large = fansite.simulate(nodes=40, degree=3, rows=20000, sem="mlp").values
 def interrupt():
     time.sleep(0.7)
     global sent
