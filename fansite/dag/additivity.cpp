@@ -15,7 +15,7 @@ constexpr double kLevel = 0.01;
 constexpr double kSuspicion = 0.05;  // which costs no more than a second look
 
 // Correlations up to this, 1 % of the variance, are no departure that matters: what little a regression smooths away
-// shows by that much in tables whose noise does add (at most 0.14 in 17 of them), and post-nonlinear ones have 0.33 to
+// shows by that much in tables whose noise does add (at most 0.14 in 16 of them), and post-nonlinear ones have 0.33 to
 // 0.43.
 constexpr double kHarmless = 0.1;
 
