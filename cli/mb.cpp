@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "cli/boundaries_options.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/boundaries.h"
 #include "fansite/io/text.h"
 #include "fansite/report/json.h"
 #include "fansite/stopwatch.h"
@@ -16,14 +16,7 @@ namespace fansite::cli {
 namespace {
 
 struct MbOptions : CommonOptions {
-  TableOptions table;
-  BoundariesParams params;
-  std::string estimator{name(BoundariesParams{}.estimator)};
-  std::string effort{name(BoundariesParams{}.effort)};
-  std::string stop{name(SearchParams{}.stop)};
-  std::string rule{name(SearchParams{}.rule)};
-  std::string refine{name(BoundariesParams{}.refine)};
-  std::string knowledge;
+  BoundariesOptions boundaries;
   std::string out;
 };
 
@@ -81,19 +74,13 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
 
 void run(MbOptions& options) {
   const Stopwatch watch;
-  BoundariesParams& params = options.params;
-  params.estimator = parse_estimator(options.estimator);
-  params.effort = parse_effort(options.effort);
-  params.search.stop = parse_stop_rule(options.stop);
-  params.search.rule = parse_symmetry(options.rule);
-  params.refine = parse_refine(options.refine);
-  validate(params.search);
+  const BoundariesParams params = options.boundaries.parsed();
 
   ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   const ThreadLimit limit(options.threads);
-  const Dataset data = options.table.load(options, progress);
-  const Knowledge knowledge = options.knowledge.empty() ? Knowledge() : load_knowledge(options.knowledge, data.names);
+  const Dataset data = options.boundaries.table.load(options, progress);
+  const Knowledge knowledge = options.boundaries.load_knowledge(data);
   const BoundariesResult result = markov_boundaries(data, knowledge, params, progress);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
@@ -117,56 +104,8 @@ void run(MbOptions& options) {
 
 void add_mb(CLI::App& app) {
   const auto options = std::make_shared<MbOptions>();
-  SearchParams& search = options->params.search;
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
-  options->table.add_to(*command);
-  command
-      ->add_option("--target", options->params.targets, "a variable to find the boundary of (repeatable); default: all")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--estimator", options->estimator,
-                   "of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data)")
-      ->capture_default_str();
-  command->add_option("--effort", options->effort, "flow: quick (a first look), normal or thorough")
-      ->capture_default_str();
-  command->add_option("--repeats", options->params.repeats, "flow: networks for each part of the rows; 0: by effort")
-      ->capture_default_str();
-  command
-      ->add_option("--folds", options->params.folds,
-                   "flow: each network leaves one of so many parts of the rows out; 0: by effort")
-      ->capture_default_str();
-  command->add_option("--steps", options->params.steps, "flow: training steps of each network; 0: by effort")
-      ->capture_default_str();
-  command->add_option("--model", options->params.files.model, "flow: use this trained model instead of training one");
-  command->add_option("--save-model", options->params.files.save_model, "flow: keep the trained model in this file");
-  command->add_option("--checkpoint", options->params.files.checkpoint,
-                      "flow: keep the training's state in this file, and continue from it if it is there");
-  command
-      ->add_option("--stop", options->stop,
-                   "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")
-      ->capture_default_str();
-  command->add_option("--fdr", search.fdr, "calibrated: the share of false members to accept")->capture_default_str();
-  command->add_option("--eps-grow", search.eps_grow, "paper: a gain up to this many nats is a miss")
-      ->capture_default_str();
-  command->add_option("--eps-shrink", search.eps_shrink, "paper: a member worth up to this many nats goes")
-      ->capture_default_str();
-  command
-      ->add_option("--patience,--rho", search.patience,
-                   "misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick")
-      ->capture_default_str();
-  command->add_option("--max-size", search.max_size, "largest set while growing; 0: what the rows allow")
-      ->capture_default_str();
-  command->add_option("--rule", options->rule, "symmetry: or (one search may propose), and (both must), none")
-      ->capture_default_str();
-  command->add_option("--knowledge", options->knowledge,
-                      "a file of edges that must or cannot be, tiers, roots, sinks, members (docs/knowledge.md)");
-  command
-      ->add_option("--refine", options->refine,
-                   "graph (boundaries as a causal graph sees them), none, or auto (flow: if noise adds)")
-      ->capture_default_str();
-  command->add_option("--seed", options->params.seed, "of every random choice; kept in the result")
-      ->check(refuse_bad_seed, "")
-      ->capture_default_str();
+  options->boundaries.add_to(*command);
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);
   command->callback([options] { run(*options); });
