@@ -8,22 +8,10 @@
 
 #include <cstdio>
 #include <exception>
-#include <fstream>
-#include <string>
-#include <thread>
 
-inline std::string machine() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string model = "unknown processor";
-  for (std::string line; std::getline(info, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      model = line.substr(colon + 2);
-      break;
-    }
-  }
-  return fmt::format("{}, {} cores", model, std::thread::hardware_concurrency());
-}
+#include "fansite/report/timing.h"
+
+using fansite::machine;
 
 inline double peak_gigabytes() {
   rusage usage{};

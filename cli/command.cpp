@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
-#include <sys/resource.h>
-
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -16,7 +14,8 @@ namespace fansite::cli {
 
 void CommonOptions::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "threads to use; 0: one per core")->capture_default_str();
-  command.add_flag("--quiet", quiet, "say nothing but errors");
+  CLI::Option* silent = command.add_flag("--quiet", quiet, "say nothing but errors");
+  command.add_flag("--verbose", verbose, "say what is being done, in lines fit for a log")->excludes(silent);
 }
 
 void TableOptions::add_to(CLI::App& command) {
@@ -68,16 +67,6 @@ std::string refuse_bad_seed(const std::string& text) {
 
 void say(const CommonOptions& options, const std::string& line) {
   if (!options.quiet) fmt::print(stderr, "{}\n", line);
-}
-
-RunTiming timing_of(const Stopwatch& watch) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  RunTiming timing;
-  timing.total_seconds = watch.seconds();
-  timing.peak_memory_mb = static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in kilobytes
-  timing.threads = thread_count();
-  return timing;
 }
 
 void say_written(const CommonOptions& options, const std::string& path) {

@@ -22,6 +22,7 @@ void add_mb(CLI::App& app);
 void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_verify(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_flow(CLI::App& bench);
 
@@ -29,6 +30,7 @@ void add_bench_flow(CLI::App& bench);
 struct CommonOptions {
   int threads = 0;
   bool quiet = false;
+  bool verbose = false;
   void add_to(CLI::App& command);
 };
 
@@ -61,9 +63,6 @@ std::string refuse_bad_seed(const std::string& text);
 
 /// Words for people, on standard error; silent with --quiet.
 void say(const CommonOptions& options, const std::string& line);
-
-/// What the run has cost since `watch` was made: time, memory, threads.
-RunTiming timing_of(const Stopwatch& watch);
 
 /// Says where a result went, unless that is standard output.
 void say_written(const CommonOptions& options, const std::string& path);

@@ -128,7 +128,7 @@ void run(DagOptions& options) {
           place == "-" ? "standard output" : place);
   }
 
-  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   std::vector<std::pair<std::unique_ptr<Output>, std::string>> drawings;
   for (const std::string* path : {&options.graphml, &options.dot, &options.csv}) {

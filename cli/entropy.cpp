@@ -75,7 +75,7 @@ void run(EntropyOptions& options) {
   params.flow.train.base = flow::parse_base(options.base);
   params.flow.train.schedule = flow::parse_schedule(options.schedule);
 
-  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.table.load(options, progress);

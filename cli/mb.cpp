@@ -76,7 +76,7 @@ void run(MbOptions& options) {
   const Stopwatch watch;
   const BoundariesParams params = options.boundaries.parsed();
 
-  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.boundaries.table.load(options, progress);

@@ -4,8 +4,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+
+#include "cli/duration.h"
 
 namespace fansite::cli {
 namespace {
@@ -17,12 +20,19 @@ void request_stop(int signal) {
   std::signal(signal, SIG_DFL);  // a second one ends the program at once
 }
 
-constexpr auto kQuietFor = std::chrono::milliseconds(300);  // short work never draws a bar
+constexpr auto kQuietFor = std::chrono::milliseconds(300);  // short work never draws a line
 constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr auto kLogEvery = std::chrono::seconds(5);
+
+double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
-ProgressBar::ProgressBar(bool quiet) : visible_(!quiet && isatty(STDERR_FILENO) != 0) {
+ProgressBar::ProgressBar(const CommonOptions& options)
+    : form_(options.quiet                ? Form::none
+            : options.verbose            ? Form::log
+            : isatty(STDERR_FILENO) != 0 ? Form::line
+                                         : Form::none) {
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
 }
@@ -39,31 +49,40 @@ void ProgressBar::begin(std::string_view stage, long total) {
   stage_ = stage;
   total_ = total;
   done_ = 0;
-  start_ = drawn_ = Clock::now();
+  start_ = shown_ = Clock::now();
+  if (form_ == Form::log) fmt::print(stderr, "{:>8.1f} s  {}: {} steps\n", seconds(start_ - first_), stage_, total_);
 }
 
 void ProgressBar::advance(long steps) {
-  if (!visible_) return;
+  if (form_ == Form::none) return;
   const std::lock_guard lock(mutex_);
   done_ += steps;
-  draw();
+  if (total_ > 0) show();
 }
 
 bool ProgressBar::interrupted() const { return stop_requested != 0; }
 
-void ProgressBar::draw() {
+std::string ProgressBar::seconds_left(double share, Clock::time_point now) const {
+  return share > 0 ? duration_text(seconds(now - start_) * (1 - share) / share) + " left" : std::string();
+}
+
+void ProgressBar::show() {
   const auto now = Clock::now();
-  if (now - start_ < kQuietFor || now - drawn_ < kRedraw || total_ <= 0) return;
-  drawn_ = now;
+  const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  if (form_ == Form::log) {
+    if (now - shown_ < kLogEvery) return;
+    shown_ = now;
+    fmt::print(stderr, "{:>8.1f} s  {}: {:.0f} %, {}\n", seconds(now - first_), stage_, 100 * share,
+               seconds_left(share, now));
+    return;
+  }
+  if (now - start_ < kQuietFor || now - shown_ < kRedraw) return;
+  shown_ = now;
   on_screen_ = true;
   constexpr int kWidth = 30;
-  const double share = static_cast<double>(done_) / static_cast<double>(total_);
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double left = share > 0 ? elapsed * (1.0 - share) / share : 0.0;
   const int filled = static_cast<int>(share * kWidth);
-  fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.0f} s left", stage_,
-             std::string(static_cast<std::size_t>(filled), '#'),
-             std::string(static_cast<std::size_t>(kWidth - filled), '.'), done_, total_, left);
+  fmt::print(stderr, "\r\033[K{} [{}{}] {:.0f} %  {}", stage_, std::string(static_cast<std::size_t>(filled), '#'),
+             std::string(static_cast<std::size_t>(kWidth - filled), '.'), 100 * share, seconds_left(share, now));
   std::fflush(stderr);
 }
 

@@ -79,7 +79,7 @@ void run(SimulateOptions& options) {
   params.sem = parse_sem(options.sem);
   params.noise = parse_noise(options.noise);
 
-  ProgressBar progress(options.quiet);  // first, so that Ctrl-C never leaves a temporary file
+  ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   const Folder folder(options.out);
   const auto inside = [&](const std::string& name) { return (std::filesystem::path(options.out) / name).string(); };
   const std::string table = inside("data." + options.format);

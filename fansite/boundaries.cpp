@@ -8,12 +8,14 @@
 #include <memory>
 #include <numeric>
 
+#include "fansite/checkpoint_files.h"
 #include "fansite/error.h"
 #include "fansite/flow/estimator.h"
 #include "fansite/gaussian.h"
 #include "fansite/io/text.h"
 #include "fansite/obedience.h"
 #include "fansite/refine.h"
+#include "fansite/search_checkpoint.h"
 #include "fansite/stopwatch.h"
 
 namespace fansite {
@@ -96,7 +98,7 @@ struct Plan {
     }
   }
 
-  SearchScope scope() const { return {searched, excluded, knowledge}; }
+  SearchScope scope(SearchKeeper* keeper = nullptr) const { return {searched, excluded, knowledge, keeper}; }
 };
 
 // Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
@@ -169,6 +171,7 @@ void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, cons
   const Stopwatch watch;
   dag::AdditiveNoiseParams noise;
   noise.seed = params.seed;
+  noise.checkpoint = CheckpointFiles(params.files.checkpoint).refine;
   if (params.effort == Effort::quick) {
     noise.max_rows = kQuickRows;
     noise.regression.landmarks = noise.regression.landmarks_per_parent = kQuickLandmarks;
@@ -177,6 +180,15 @@ void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, cons
   result.refined = !automatic || result.graph->additivity.additive;
   if (result.refined) found = refined(estimator, found, result.graph->dag, progress);
   result.graph_seconds = watch.seconds();
+}
+
+// What the state of a search depends on.
+StateIdentity identity_of(const Dataset& data, const Plan& plan, const SearchParams& search, std::uint64_t model_hash) {
+  return fansite::identity_of(
+      data.values,
+      fmt::format("boundaries: model {:016x}, targets {}, patience {}, at most {} members, rule {}, knowledge {:016x}",
+                  model_hash, fmt::join(plan.searched, " "), search.patience, search.max_size, name(search.rule),
+                  hash_of(plan.knowledge.to_text())));
 }
 
 Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesResult& result, Progress& progress) {
@@ -192,11 +204,18 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
     const GaussianEstimator alone(covariance(data.values, progress));
     return find_boundaries(alone, params.search, plan.scope(), progress);
   }
-  const flow::Ensemble ensemble = flow::train_or_load(learnable, settings, params.files, progress);
+  flow::ModelFiles files = params.files;
+  files.keep_checkpoint = true;  // the search can be interrupted too
+  const flow::Ensemble ensemble = flow::train_or_load(learnable, settings, files, progress);
   if (!ensemble.warning().empty()) result.warnings.push_back(ensemble.warning());
   result.flow = ensemble.params;
   result.members = static_cast<int>(ensemble.members.size());
   result.training_steps = ensemble.steps();
+  result.curve = ensemble.curve();
+  const bool resumable = !params.files.checkpoint.empty();
+  std::uint64_t model_hash = 0;
+  if (!params.files.model.empty() || resumable) model_hash = hash_of(to_bytes(ensemble));
+  if (!params.files.model.empty()) result.model_hash = model_hash;
   const FlowEstimator estimator(data, ensemble);
   check(params.search.stop == StopRule::paper || estimator.out_of_sample(),
         "[mb] the model has seen every row of this table; the calibrated rule needs networks that left rows out: train "
@@ -205,7 +224,11 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
   SearchParams search = params.search;
   const bool hurried = params.effort == Effort::quick && search.stop == StopRule::calibrated;
   if (search.patience < 0 && hurried) search.patience = kQuickPatience;
-  Boundaries found = find_boundaries(estimator, search, plan.scope(), progress);
+  std::optional<SearchKeeper> keeper;
+  if (resumable) {
+    keeper.emplace(CheckpointFiles(params.files.checkpoint).search, identity_of(data, plan, search, model_hash));
+  }
+  Boundaries found = find_boundaries(estimator, search, plan.scope(keeper ? &*keeper : nullptr), progress);
   result.search_seconds = watch.seconds();
   refine_by_graph(data, estimator, plan, found, result, progress);
   result.evaluations = estimator.evaluations();
@@ -255,6 +278,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   result.rows = data.rows();
   result.params = params;
   result.knowledge = knowledge;
+  result.data_hash = hash_of(data);
 
   validate(params);
   const std::vector<Finding> findings = inspect(data);
@@ -304,6 +328,9 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   result.found.boundaries = std::move(boundaries);
   throw_if_disobedient(result, knowledge);
   warn_of_determined(result);
+  if (!params.files.checkpoint.empty() && !params.files.keep_checkpoint) {
+    CheckpointFiles(params.files.checkpoint).remove();
+  }
   return result;
 }
 

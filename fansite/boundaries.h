@@ -51,6 +51,8 @@ struct BoundariesResult {
   Index rows = 0;
   BoundariesParams params;
   Knowledge knowledge;                                ///< obeyed
+  std::uint64_t data_hash = 0;                        ///< of the table
+  std::optional<std::uint64_t> model_hash;            ///< flow: of the model that was given
   EstimatorKind estimator = EstimatorKind::gaussian;  ///< the one used
   std::optional<LinearityTest> linearity;             ///< what the estimator, or the networks' base, was chosen by
   Boundaries found;
@@ -58,11 +60,13 @@ struct BoundariesResult {
   bool refined = false;                           ///< … and whether the boundaries are its
   std::vector<int> copy_of;           ///< per variable: the column it repeats, or −1; a copy shares its boundary
   std::vector<std::string> warnings;  ///< one sentence each
+  std::string unfinished;             ///< what the time budget cut short, in a sentence; "": nothing
   flow::EnsembleParams flow;          ///< flow: the networks used
   int members = 0;                    ///< flow: networks
   std::int64_t training_steps = 0;    ///< flow: over all members
-  std::int64_t evaluations = 0;       ///< flow: densities computed in the search, of one subset, row and network each
-  double prepare_seconds = 0;         ///< checks, covariance, and the test of linearity
+  std::vector<flow::MeanCurvePoint> curve;  ///< flow: of the training
+  std::int64_t evaluations = 0;  ///< flow: densities computed in the search, of one subset, row and network each
+  double prepare_seconds = 0;    ///< checks, covariance, and the test of linearity
   double train_seconds = 0;
   double search_seconds = 0;
   double graph_seconds = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "fansite/checkpoint_files.h"
 #include "fansite/error.h"
 #include "fansite/io/file.h"
 #include "fansite/io/text.h"
@@ -44,13 +45,11 @@ ByteMatrix links_among(ByteMatrix links, const std::vector<char>& takes_part) {
   return links;
 }
 
-std::string graph_checkpoint(const CausalGraphParams& params) { return params.checkpoint + ".graph"; }
-
 // The settings of a part, with what goes before them.
 template <class PartParams>
 PartParams completed(PartParams part, const CausalGraphParams& params) {
   part.seed = params.seed;
-  if (!params.checkpoint.empty()) part.checkpoint = graph_checkpoint(params);
+  if (!params.checkpoint.empty()) part.checkpoint = CheckpointFiles(params.checkpoint).graph;
   return part;
 }
 
@@ -128,6 +127,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   result.rows = data.rows();
   result.params = params;
   result.knowledge = knowledge;
+  result.data_hash = hash_of(data);
   const std::vector<Finding> findings = inspect(data);
   throw_if_fatal(findings);
   check_usable(knowledge, data, findings);
@@ -144,7 +144,8 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
     BoundariesParams boundaries = params.boundaries;
     boundaries.seed = params.seed;
     if (!params.checkpoint.empty()) boundaries.files.checkpoint = params.checkpoint;
-    boundaries.refine = Refine::none;  // the graph comes anyway
+    boundaries.files.keep_checkpoint = true;  // until the graph is found
+    boundaries.refine = Refine::none;         // the graph comes anyway
     result.boundaries = markov_boundaries(data, knowledge, boundaries, progress);
     result.warnings = result.boundaries->warnings;
     result.links = links_of(result.boundaries->found, data.variables());
@@ -160,13 +161,13 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   } else {
     search_differentiable(data, among, takes_part, result, progress);
   }
-  if (!params.checkpoint.empty()) dag::remove_checkpoint(completed(params.additive_noise, params));
   result.graph_seconds = watch.seconds();
   if (!knowledge.empty()) {
     const std::vector<std::string> violations = knowledge.violations(result.graph.directed, result.graph.undirected);
     if (!violations.empty())
       throw Error(fmt::format("[dag] the graph found is against the knowledge: {}", violations.front()));
   }
+  CheckpointFiles(params.checkpoint).remove();
   return result;
 }
 

@@ -29,9 +29,9 @@ struct CausalGraphParams {
   dag::AdditiveNoiseParams additive_noise;
   dag::DifferentiableParams differentiable;
   std::uint64_t seed = 0;  ///< of every random choice; goes before the seeds of the parts
-  /// Where the training of boundaries keeps its state; the search for the graph keeps its own in this + ".graph". What
-  /// is there already is continued from, and the result has the same bits as without. Each is removed when its part has
-  /// ended well. "": nowhere. Goes before the paths of the parts.
+  /// Where the run keeps its state: networks in this file, the searches in files that add ".search" and ".graph" to its
+  /// name. What is there already is continued from, and the result has the same bits as without. They are removed when
+  /// all has ended well. "": nowhere. Goes before the paths of the parts.
   std::string checkpoint;
 };
 
@@ -39,7 +39,8 @@ struct CausalGraphResult {
   std::vector<std::string> variables;
   Index rows = 0;
   CausalGraphParams params;
-  Knowledge knowledge;  ///< obeyed
+  Knowledge knowledge;          ///< obeyed
+  std::uint64_t data_hash = 0;  ///< of the table
   dag::PartialDag graph;
   Matrix weights;                              ///< (i, j): of i → j; nats (fansite-anm), or norms of network weights
   ByteMatrix links;                            ///< symmetric: the pairs among which edges were sought; all for sdcd
@@ -47,7 +48,11 @@ struct CausalGraphResult {
   std::optional<dag::AdditiveNoiseResult> additive_noise;   ///< fansite-anm
   std::optional<dag::DifferentiableResult> differentiable;  ///< the others
   std::vector<std::string> warnings;                        ///< one sentence each
+  std::string unfinished;  ///< what the time budget cut short, in a sentence; "": nothing
   double boundary_seconds = 0, graph_seconds = 0;
+
+  /// Of the model that was given for the boundaries.
+  std::optional<std::uint64_t> model_hash() const { return boundaries ? boundaries->model_hash : std::nullopt; }
 };
 
 /// `links`: the moral graph to search in, symmetric, or null to find boundaries first (sdcd needs none). The graph

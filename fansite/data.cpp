@@ -2,6 +2,7 @@
 #include "fansite/data.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -100,6 +101,48 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     found = true;
   }
   return nearest;
+}
+
+namespace {
+
+// FNV-1a, a number at a time, with a fold so that high bits reach low ones.
+class Hash {
+ public:
+  void add(std::uint64_t number) {
+    state_ = (state_ ^ number) * 0x100000001b3u;
+    state_ ^= state_ >> 32;
+  }
+  void add(std::string_view text) {
+    add(text.size());
+    for (const char c : text) add(static_cast<unsigned char>(c));
+  }
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325u;
+};
+
+}  // namespace
+
+std::uint64_t hash_of(const MatrixView& values) {
+  Hash hash;
+  for (Index j = 0; j < values.cols(); ++j) {
+    for (Index i = 0; i < values.rows(); ++i) hash.add(std::bit_cast<std::uint64_t>(values(i, j)));
+  }
+  return hash.value();
+}
+
+std::uint64_t hash_of(const Dataset& data) {
+  Hash hash;
+  for (const std::string& name : data.names) hash.add(name);
+  hash.add(hash_of(MatrixView(data.values)));
+  return hash.value();
+}
+
+std::uint64_t hash_of(std::string_view bytes) {
+  Hash hash;
+  hash.add(bytes);
+  return hash.value();
 }
 
 int Dataset::index_of(std::string_view name) const {

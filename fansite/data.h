@@ -4,6 +4,7 @@
 // boundaries unchanged.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,11 @@ struct Dataset {
   /// The column called `name`; throws a UsageError that suggests the nearest name.
   int index_of(std::string_view name) const;
 };
+
+/// A number that another table, or one with other names, almost surely does not have.
+std::uint64_t hash_of(const Dataset& data);
+std::uint64_t hash_of(const MatrixView& values);  ///< of the numbers alone, bit by bit
+std::uint64_t hash_of(std::string_view bytes);
 
 /// x1, x2, …, for tables that come without names.
 std::vector<std::string> default_names(int variables);

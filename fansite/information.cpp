@@ -12,13 +12,13 @@
 #include "fansite/stopwatch.h"
 
 namespace fansite {
-namespace {}  // namespace
 
 InformationResult information(const Dataset& data, const InformationParams& params, Progress& progress) {
   InformationResult result;
   result.target = params.target;
   result.rows = data.rows();
   result.params = params;
+  result.data_hash = hash_of(data);
   EntropyQuery query{data.index_of(params.target), {}};
   for (const std::string& name : params.given) {
     const int variable = data.index_of(name);
@@ -39,6 +39,7 @@ InformationResult information(const Dataset& data, const InformationParams& para
   } else {
     const flow::Ensemble ensemble = flow::train_or_load(learnable_columns(data), params.flow, params.files, progress);
     result.params.flow = ensemble.params;
+    if (!params.files.model.empty()) result.model_hash = hash_of(to_bytes(ensemble));
     auto flows = std::make_unique<FlowEstimator>(data, ensemble);
     result.members = static_cast<int>(ensemble.members.size());
     result.steps = static_cast<long>(ensemble.steps());

@@ -3,6 +3,8 @@
 // How uncertain one variable is, given others, and what each of them tells: the one call behind `fansite entropy`.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +27,11 @@ struct InformationResult {
   std::string target;
   Index rows = 0;
   InformationParams params;
-  EntropyEstimate entropy;              ///< H(T)
-  EntropyEstimate conditional_entropy;  ///< H(T | given)
-  EntropyEstimate information;          ///< I(T; given)
+  std::uint64_t data_hash = 0;              ///< of the table
+  std::optional<std::uint64_t> model_hash;  ///< of the model that was given
+  EntropyEstimate entropy;                  ///< H(T)
+  EntropyEstimate conditional_entropy;      ///< H(T | given)
+  EntropyEstimate information;              ///< I(T; given)
   struct Added {
     std::string variable;
     EntropyEstimate information;  ///< I(T; it | the other given variables)

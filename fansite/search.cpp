@@ -8,6 +8,7 @@
 
 #include "fansite/error.h"
 #include "fansite/parallel.h"
+#include "fansite/search_checkpoint.h"
 #include "fansite/search_pairs.h"
 
 namespace fansite {
@@ -208,8 +209,14 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
   }
   const Search search(estimator, params, targets, scope);
   Boundaries result;
-  std::vector<Boundary> found =
-      search.screens() ? find_on_held_out_rows(search, result, progress) : find_by_gains(search, result, progress);
+  std::vector<Boundary> found;
+  try {
+    found =
+        search.screens() ? find_on_held_out_rows(search, result, progress) : find_by_gains(search, result, progress);
+  } catch (const Interrupted&) {
+    if (search.keeper != nullptr) search.keeper->write();
+    throw;
+  }
 
   std::set<Pair> edges;
   for (const int t : targets) {

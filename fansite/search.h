@@ -101,10 +101,13 @@ struct Boundaries {
   long tested_pairs = 0;                         ///< pairs tested on held-out rows
 };
 
+class SearchKeeper;
+
 struct SearchScope {
   std::vector<int> targets;   ///< empty: every variable
   std::vector<int> excluded;  ///< join no boundary (copies of other columns, say); as targets they have an empty one
-  Knowledge knowledge;        ///< obeyed: pairs known to be in each other's boundary are, those known not to be are not
+  Knowledge knowledge = {};   ///< obeyed: pairs known to be in each other's boundary are, those known not to be are not
+  SearchKeeper* keeper = nullptr;  ///< on held-out rows: knows what an interrupted search has found, and keeps more
 };
 
 /// Targets run in parallel; the result has the same bits for any number of threads.

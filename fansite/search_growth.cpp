@@ -7,6 +7,7 @@
 
 #include "fansite/error.h"
 #include "fansite/parallel.h"
+#include "fansite/search_checkpoint.h"
 #include "fansite/special.h"
 
 namespace fansite {
@@ -101,7 +102,7 @@ Candidates candidates_of(const SearchEstimator& estimator, const SearchScope& sc
 
 Search::Search(const SearchEstimator& estimator_, const SearchParams& params_, const std::vector<int>& targets_,
                const SearchScope& scope)
-    : estimator(estimator_), params(params_), candidates(candidates_of(estimator_, scope)) {
+    : estimator(estimator_), params(params_), candidates(candidates_of(estimator_, scope)), keeper(scope.keeper) {
   const int d = estimator.variables();
   largest = estimator.largest_set();
   if (params.max_size > 0) largest = std::min(largest, params.max_size);
@@ -124,6 +125,7 @@ Search::Search(const SearchEstimator& estimator_, const SearchParams& params_, c
           known.back().size(), estimator.rows(), estimator.name(), estimator.largest_set());
   }
   hypotheses = count_hypotheses();
+  if (keeper != nullptr) keeper->begin(targets.size());
 }
 
 double Search::count_hypotheses() const {
@@ -207,7 +209,8 @@ void find_shortest(const Search& search, std::vector<Path>& paths) {
   }
 }
 
-// What each of these slots takes next: what it is known to hold, then what tells most.
+// What each of these slots takes next: what it is known to hold, what it took before an interruption, else what tells
+// most.
 std::vector<Candidate> next_steps(const Search& search, Frontier& frontier, const std::vector<int>& slots) {
   std::vector<Candidate> steps(slots.size());
   std::vector<int> open;
@@ -217,10 +220,17 @@ std::vector<Candidate> next_steps(const Search& search, Frontier& frontier, cons
     const std::size_t size = frontier.members(slots[a]).size();
     if (size < known.size()) {
       steps[a].variable = known[size];
-    } else {
-      open.push_back(slots[a]);
-      place.push_back(a);
+    } else if (search.keeper != nullptr) {
+      const int next = search.keeper->next(static_cast<std::size_t>(slots[a]), size);
+      const int target = search.targets[static_cast<std::size_t>(slots[a])];
+      const bool possible =
+          next < 0 || (search.candidates.may_join(next, target) && !contains(frontier.members(slots[a]), next));
+      if (!possible) search.keeper->damaged();
+      steps[a].variable = next;
     }
+    if (steps[a].variable >= 0) continue;
+    open.push_back(slots[a]);
+    place.push_back(a);
   }
   std::vector<Candidate> best(open.size());
   frontier.find_best(open, best);
@@ -291,16 +301,21 @@ std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progre
     const std::vector<Candidate> best = next_steps(search, *frontier, active);
     kept = 0;
     for (std::size_t a = 0; a < active.size(); ++a) {
+      const auto at = static_cast<std::size_t>(active[a]);
       if (best[a].variable < 0) {
         progress.advance(1);
         continue;
       }
       frontier->add(active[a], best[a].variable);
-      paths[static_cast<std::size_t>(active[a])].variables.push_back(best[a].variable);
+      paths[at].variables.push_back(best[a].variable);
+      if (search.keeper != nullptr && search.keeper->next(at, paths[at].variables.size() - 1) < 0) {
+        search.keeper->took(at, best[a].variable);
+      }
       ++steps;
       active[kept++] = active[a];
     }
     active.resize(kept);
+    if (search.keeper != nullptr) search.keeper->write_if_due();
   }
   find_shortest(search, paths);
   return paths;

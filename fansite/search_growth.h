@@ -20,6 +20,7 @@ struct Search {
   std::vector<int> choices;  ///< per target: how many may join its set
   Sets known;                ///< per target: members by prior knowledge, in every set from the beginning
   double hypotheses = 0;  ///< facts that the data decide: pairs with an end searched; undirected, or each look its own
+  SearchKeeper* keeper = nullptr;  ///< null: nothing is known from before, nothing is kept
   int largest = 0;
   int patience = 0;
 

@@ -9,6 +9,7 @@
 
 #include "fansite/parallel.h"
 #include "fansite/random.h"
+#include "fansite/search_checkpoint.h"
 #include "fansite/special.h"
 
 namespace fansite {
@@ -60,6 +61,16 @@ double decide(const Search& search, Sets& sets) {
     if (admitted == 0 || p_values[i] > threshold) take_out(search, facts[i], sets);
   }
   return threshold;
+}
+
+// What held-out rows say of a pair, known from before an interruption or found out.
+PairEvidence evidence_of(const Search& search, const Sets& sets, Pair fact) {
+  if (search.keeper == nullptr) return search.estimator.pair_evidence(pair_query(search, sets, fact));
+  if (const auto known = search.keeper->tested(fact)) return *known;
+  PairEvidence evidence = search.estimator.pair_evidence(pair_query(search, sets, fact));
+  search.keeper->add(fact, evidence);
+  search.keeper->write_if_due();
+  return evidence;
 }
 
 // How many of the smallest p-values Benjamini–Hochberg admits, out of so many hypotheses; the rest are 1.
@@ -193,7 +204,7 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
   parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
     throw_if_interrupted(progress);
     const auto at = static_cast<std::size_t>(i);
-    evidence[at] = search.estimator.pair_evidence(pair_query(search, best, facts[at]));
+    evidence[at] = evidence_of(search, best, facts[at]);
     progress.advance(1);
   });
 

@@ -425,7 +425,8 @@ TEST_F(AdditiveNoiseCheckpoint, SearchesOnEveryScaleContinue) {
       check_checkpoint(values, params);
       expect_same(find(values, params, rest), straight);
       EXPECT_LT(rest.asked, whole.asked);
-      remove_checkpoint(params);
+      fs::remove(params.checkpoint);
+      fs::remove(params.checkpoint + ".scores");
       EXPECT_EQ(files(), 0u);
     }
   }
@@ -475,9 +476,9 @@ TEST_F(AdditiveNoiseCheckpoint, OfAnotherTableOrOtherSettingsIsRefusedAndKept) {
   other(7, 2) = std::nextafter(other(7, 2), 10);
   for (const Matrix& table : {other, Matrix(values.topRows(59)), Matrix(values.leftCols(3))}) {
     EXPECT_EQ(refusal(table, nothing),
-              "[dag] " + path + " is the checkpoint of another table; delete it or choose another path");
+              "[checkpoint] " + path + " is the checkpoint of another table; delete it or choose another path");
   }
-  const auto settings = HasSubstr("[dag] " + path + " is the checkpoint of a search with other settings");
+  const auto settings = HasSubstr("[checkpoint] " + path + " is the checkpoint of a search with other settings");
   EXPECT_THAT(refusal(values, [](auto& p) { p.seed = 4; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.noise = NoiseLaw::gaussian; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.max_rows = 50; }), settings);
@@ -580,7 +581,7 @@ TEST_F(NetworksCheckpoint, OfSomethingElseAreRefusedAndKept) {
     return early;
   };
   EXPECT_THAT(refusal(values.topRows(59), [](auto&) {}), HasSubstr("another table"));
-  const auto settings = HasSubstr("[dag] " + path + " is the checkpoint of a search with other settings");
+  const auto settings = HasSubstr("[checkpoint] " + path + " is the checkpoint of a search with other settings");
   EXPECT_THAT(refusal(values, [](auto& p) { p.seed = 4; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.hidden = 4; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.second.max_epochs = 26; }), settings);

@@ -94,7 +94,7 @@ Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
 }
 
 // What scores depend on. Price, constraints and whatever else only chooses among graphs is no part of it.
-SearchIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
+StateIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
   const auto& [landmarks, per_parent, most, widths, ridges] = params.regression;
   const Index rows = params.max_rows > 0 ? std::min(params.max_rows, values.rows()) : values.rows();
   return identity_of(values,
@@ -331,12 +331,6 @@ void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& param
   if (params.scale != NoiseScale::original) {
     ScoreKeeper(of_scores(params).checkpoint, identity(as_normal_scores(values), params));
   }
-}
-
-void remove_checkpoint(const AdditiveNoiseParams& params) {
-  if (params.checkpoint.empty()) return;
-  std::filesystem::remove(params.checkpoint);
-  std::filesystem::remove(of_scores(params).checkpoint);
 }
 
 AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,

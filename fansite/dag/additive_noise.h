@@ -51,8 +51,6 @@ void validate(const AdditiveNoiseParams& params);
 /// Throws, before other work, what the search would: a DataError for a checkpoint that is damaged or something else, a
 /// UsageError for one of another table or other settings and for a place that cannot be written.
 void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params);
-/// When no more searches are wanted.
-void remove_checkpoint(const AdditiveNoiseParams& params);
 
 /// A score difference in nats a row.
 struct Evidence {

@@ -3,16 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "fansite/error.h"
-#include "fansite/flow/ensemble.h"
-#include "fansite/io/container.h"
-#include "fansite/io/file.h"
-#include "fansite/version.h"
 
 namespace fansite::dag {
 namespace {
@@ -22,13 +16,6 @@ using State = DifferentiableTraining::State;
 constexpr Index kMostVariables = 65535;  // of networks: the places of a mask are 32 bits wide
 
 // ---- Writing --------------------------------------------------------------------------------------------------------
-
-OrderedJson header_of(const SearchIdentity& of) {
-  return {{"rows", of.rows},
-          {"variables", of.variables},
-          {"data_hash", fmt::format("{:016x}", of.data_hash)},
-          {"settings", of.settings}};
-}
 
 // Groups with their scores, flat.
 template <class T>
@@ -60,7 +47,7 @@ struct Lists {
   }
 };
 
-void write(const SearchIdentity& of, const KnownScores& known, const Sink& sink) {
+void write(const StateIdentity& of, const KnownScores& known, const Sink& sink) {
   OrderedJson header = header_of(of);
   header["state"] = "scores";
   const Lists means(known.means);
@@ -81,7 +68,7 @@ void numbers(const Numbers& number, S& state) {
   number(state.first.gamma);
 }
 
-void write(const SearchIdentity& of, const State& state, const Sink& sink) {
+void write(const StateIdentity& of, const State& state, const Sink& sink) {
   OrderedJson header = header_of(of);
   header["state"] = "networks";
   header["stage"] = state.stage;
@@ -113,61 +100,6 @@ void write(const SearchIdentity& of, const State& state, const Sink& sink) {
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------------------
-
-/// Fields of the header, each checked.
-class Header {
- public:
-  explicit Header(const Contents& contents) : contents_(contents) {}
-
-  std::int64_t number(const char* key, std::int64_t least, std::int64_t most) const {
-    const Json& json = at(key);
-    if (json.is_number_unsigned() && std::in_range<std::int64_t>(json.get<std::uint64_t>())) {
-      const auto value = json.get<std::int64_t>();
-      if (least <= value && value <= most) return value;
-    }
-    wrong(key);
-  }
-  int integer(const char* key, int least, int most = std::numeric_limits<int>::max()) const {
-    return static_cast<int>(number(key, least, most));
-  }
-  bool flag(const char* key) const {
-    if (!at(key).is_boolean()) wrong(key);
-    return at(key).get<bool>();
-  }
-  std::string text(const char* key) const {
-    if (!at(key).is_string()) wrong(key);
-    return at(key).get<std::string>();
-  }
-  std::uint64_t hexadecimal(const char* key) const {
-    const std::string digits = text(key);
-    std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (code != std::errc{} || end != digits.data() + digits.size()) wrong(key);
-    return value;
-  }
-
- private:
-  const Json& at(const char* key) const {
-    const auto found = contents_.header().find(key);
-    if (found == contents_.header().end()) contents_.source().damaged(fmt::format("its header has no '{}'", key));
-    return *found;
-  }
-  [[noreturn]] void wrong(const char* key) const {
-    contents_.source().damaged(fmt::format("'{}' in its header is not what it should be", key));
-  }
-
-  const Contents& contents_;
-};
-
-SearchIdentity read_identity(const Contents& contents) {
-  const Header header(contents);
-  SearchIdentity of;
-  of.rows = header.number("rows", 0, std::numeric_limits<Index>::max());
-  of.variables = header.number("variables", 0, std::numeric_limits<int>::max());
-  of.data_hash = header.hexadecimal("data_hash");
-  of.settings = header.text("settings");
-  return of;
-}
 
 bool ascending(const auto& values) {
   return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
@@ -217,7 +149,7 @@ std::map<ScoreGroup, std::vector<T>> read_groups(Contents& contents, const std::
   return groups;
 }
 
-KnownScores read_scores(Contents& contents, const SearchIdentity& of) {
+KnownScores read_scores(Contents& contents, const StateIdentity& of) {
   KnownScores known;
   known.means = read_groups<double>(contents, "means", of.variables);
   known.rows = read_groups<float>(contents, "rows", of.variables);
@@ -225,9 +157,9 @@ KnownScores read_scores(Contents& contents, const SearchIdentity& of) {
   return known;
 }
 
-State read_networks(Contents& contents, const SearchIdentity& of) {
+State read_networks(Contents& contents, const StateIdentity& of) {
   constexpr auto anything = Contents::Allow::anything;  // networks that are beyond saving are saved as they are
-  const Header header(contents);
+  const HeaderFields header(contents);
   State state;
   state.stage = header.integer("stage", 1, 2);
   state.epoch = header.integer("epoch", 0);
@@ -273,7 +205,7 @@ State read_networks(Contents& contents, const SearchIdentity& of) {
 }
 
 bool holds_scores(const Contents& contents) {
-  const std::string state = Header(contents).text("state");
+  const std::string state = HeaderFields(contents).text("state");
   if (state != "scores" && state != "networks") contents.source().damaged("its header names no state that there is");
   return state == "scores";
 }
@@ -299,53 +231,29 @@ std::string to_bytes(const GraphCheckpoint& checkpoint) {
   return bytes;
 }
 
-SearchIdentity identity_of(const MatrixView& values, std::string_view settings) {
-  return {values.rows(), values.cols(), flow::hash_of(values),
-          fmt::format("fansite {}, {}", FANSITE_VERSION, settings)};
-}
-
 // ---- The file of a search -------------------------------------------------------------------------------------------
-
-GraphCheckpointFile::GraphCheckpointFile(std::string path, SearchIdentity of)
-    : path_(std::move(path)), of_(std::move(of)) {
-  OutputFile{path_};
-}
 
 // Whose state it is, is known before any of it is read.
 template <class State>
 std::optional<State> GraphCheckpointFile::load() const {
-  if (!std::filesystem::exists(path_)) return std::nullopt;
-  const FileView file(path_);
-  const Source source{FileKind::graph_checkpoint, path_};
-  Contents contents(file.bytes(), source);
-  const SearchIdentity found = read_identity(contents);
-  check(found.rows == of_.rows && found.variables == of_.variables && found.data_hash == of_.data_hash,
-        "[dag] {} is the checkpoint of another table; delete it or choose another path", path_);
-  check(found.settings == of_.settings && holds_scores(contents) == std::is_same_v<State, KnownScores>,
-        "[dag] {} is the checkpoint of a search with other settings or by another version of fansite; delete it or "
-        "choose another path",
-        path_);
-  if constexpr (std::is_same_v<State, KnownScores>) {
-    return read_scores(contents, found);
-  } else {
-    return read_networks(contents, found);
-  }
+  std::optional<State> state;
+  file_.load([&](Contents& contents, const StateIdentity& of) {
+    file_.check_settings(holds_scores(contents) == std::is_same_v<State, KnownScores>);
+    if constexpr (std::is_same_v<State, KnownScores>) {
+      state = read_scores(contents, of);
+    } else {
+      state = read_networks(contents, of);
+    }
+  });
+  return state;
 }
 
 template std::optional<KnownScores> GraphCheckpointFile::load() const;
 template std::optional<State> GraphCheckpointFile::load() const;
 
-void GraphCheckpointFile::damaged(std::string_view what) const {
-  Source{FileKind::graph_checkpoint, path_}.damaged(what);
-}
-
 template <class State>
 void GraphCheckpointFile::write(const State& state) {
-  written_.lap();
-  OutputFile file(path_);
-  dag::write(of_, state, [&](std::string_view bytes) { file.write(bytes); });
-  file.commit();
-  wait_ = std::max(1.0, 30 * written_.lap());
+  file_.write([&](const Sink& sink) { dag::write(file_.identity(), state, sink); });
 }
 
 template void GraphCheckpointFile::write(const KnownScores& state);
@@ -353,7 +261,7 @@ template void GraphCheckpointFile::write(const State& state);
 
 // ---- Scores ---------------------------------------------------------------------------------------------------------
 
-ScoreKeeper::ScoreKeeper(const std::string& path, SearchIdentity of) : file_(path, std::move(of)) {
+ScoreKeeper::ScoreKeeper(const std::string& path, StateIdentity of) : file_(path, std::move(of)) {
   if (auto saved = file_.load<KnownScores>()) known_ = std::move(*saved);
 }
 

@@ -16,21 +16,10 @@
 #include <vector>
 
 #include "fansite/dag/differentiable.h"
+#include "fansite/io/state_file.h"
 #include "fansite/matrix.h"
-#include "fansite/stopwatch.h"
 
 namespace fansite::dag {
-
-/// What a state was computed from. It is of no use to a search of anything else.
-struct SearchIdentity {
-  Index rows = 0, variables = 0;
-  std::uint64_t data_hash = 0;  ///< of the table's values
-  std::string settings;         ///< the method, and what enters the state of its settings, in words
-
-  bool operator==(const SearchIdentity&) const = default;
-};
-/// The version of fansite becomes one of the settings: another may compute other bits.
-SearchIdentity identity_of(const MatrixView& values, std::string_view settings);
 
 /// Children that were scored together. Who else is computed given the same parents can touch the last bit of a score,
 /// so a score is only ever taken for that of the same group.
@@ -47,7 +36,7 @@ struct KnownScores {
 };
 
 struct GraphCheckpoint {
-  SearchIdentity of;
+  StateIdentity of;
   std::variant<KnownScores, DifferentiableTraining::State> state;
 };
 /// From and to bytes in memory; `name` stands for the file in messages. Any bytes give a value or a DataError. Whether
@@ -59,32 +48,28 @@ std::string to_bytes(const GraphCheckpoint& checkpoint);
 class GraphCheckpointFile {
  public:
   /// A UsageError if the place cannot be written.
-  GraphCheckpointFile(std::string path, SearchIdentity of);
+  GraphCheckpointFile(std::string path, StateIdentity of)
+      : file_(FileKind::graph_checkpoint, std::move(path), std::move(of)) {}
 
   /// The state that is there, if there is one. A DataError for a file that is damaged or something else, a UsageError
   /// for one of another table or with other settings.
   template <class State>
   std::optional<State> load() const;
-  [[noreturn]] void damaged(std::string_view what) const;
+  [[noreturn]] void damaged(std::string_view what) const { file_.damaged(what); }
 
-  /// Whether it is time to write again: once a second at most, and a thirtieth of the time.
-  bool due() const { return written_.seconds() >= wait_; }
+  const std::string& path() const { return file_.path(); }
+  bool due() const { return file_.due(); }
   template <class State>
   void write(const State& state);
 
-  const std::string& path() const { return path_; }
-
  private:
-  std::string path_;
-  SearchIdentity of_;
-  Stopwatch written_;  // since it was
-  double wait_ = 1;    // seconds
+  StateFile file_;
 };
 
 /// The scores of one search, known from its file or computed, and kept there. Any thread may call.
 class ScoreKeeper {
  public:
-  ScoreKeeper(const std::string& path, SearchIdentity of);
+  ScoreKeeper(const std::string& path, StateIdentity of);
 
   std::optional<std::vector<double>> means(const ScoreGroup& group) const;
   /// Unless they are of another number of rows, which none of this search are.

@@ -361,7 +361,7 @@ void DifferentiableTraining::restore(const State& state) {
 namespace {
 
 // What the state of training depends on, the mask of fansite_dcd apart: all settings, each of which this must name.
-SearchIdentity identity(const Matrix& data, std::string_view method, const DifferentiableParams& params) {
+StateIdentity identity(const Matrix& data, std::string_view method, const DifferentiableParams& params) {
   const auto stage = [](const StageParams& p) {
     const auto& [rate, batch, epochs, l1, l2] = p;
     return fmt::format("rate {} batch {} epochs {} l1 {} l2 {}", rate, batch, epochs, l1, l2);

@@ -2,11 +2,12 @@
 #include "fansite/flow/ensemble.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <numeric>
+#include <tuple>
 
 #include "fansite/error.h"
 #include "fansite/flow/model_file.h"
@@ -42,6 +43,14 @@ class CheckpointKeeper {
     checkpoint_.under_way[member] = training.state();
     kept_[member].lap();
     if (written_.seconds() >= wait_) write();
+  }
+
+  // The last of it.
+  void interrupted(std::size_t member, const Training& training) {
+    if (path_.empty()) return;
+    const std::lock_guard lock(lock_);
+    checkpoint_.under_way[member] = training.state();
+    write();
   }
 
   void finished(std::size_t member, Trained trained) {
@@ -125,6 +134,28 @@ bool Ensemble::has_seen(const Member& member, Index row) const {
          fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
 }
 
+std::vector<MeanCurvePoint> Ensemble::curve() const {
+  std::map<std::int64_t, std::vector<CurvePoint>> points;
+  for (const Member& member : members) {
+    for (const CurvePoint& point : member.trained.curve) points[point.step].push_back(point);
+  }
+  const auto mean_and_sd = [](const std::vector<CurvePoint>& at, double CurvePoint::*loss) {
+    double sum = 0, squares = 0;
+    for (const CurvePoint& point : at) sum += point.*loss;
+    const double mean = sum / static_cast<double>(at.size());
+    for (const CurvePoint& point : at) squares += (point.*loss - mean) * (point.*loss - mean);
+    return std::pair(mean, at.size() > 1 ? std::sqrt(squares / static_cast<double>(at.size() - 1)) : 0.0);
+  };
+  std::vector<MeanCurvePoint> result;
+  for (const auto& [step, at] : points) {
+    MeanCurvePoint& point = result.emplace_back();
+    point.step = step;
+    std::tie(point.training, point.training_sd) = mean_and_sd(at, &CurvePoint::training);
+    std::tie(point.held_out, point.held_out_sd) = mean_and_sd(at, &CurvePoint::held_out);
+  }
+  return result;
+}
+
 std::int64_t Ensemble::steps() const {
   std::int64_t sum = 0;
   for (const Member& member : members) sum += member.trained.steps;
@@ -164,18 +195,6 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
   return p;
 }
 
-std::uint64_t hash_of(const MatrixView& values) {
-  // FNV-1a over the bits of the numbers, column by column.
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (Index j = 0; j < values.cols(); ++j) {
-    for (Index i = 0; i < values.rows(); ++i) {
-      hash = (hash ^ std::bit_cast<std::uint64_t>(values(i, j))) * 0x100000001b3u;
-      hash ^= hash >> 32;
-    }
-  }
-  return hash;
-}
-
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
                         const std::string& checkpoint_path) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
@@ -200,6 +219,7 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     long reported = 0;
     constexpr std::int64_t kReport = 50;  // steps, some 10 ms
     while (!training.finished()) {
+      if (progress.interrupted()) keeper.interrupted(m, training);
       throw_if_interrupted(progress);
       training.advance(kReport);
       const long done = static_cast<long>(training.steps());
@@ -219,7 +239,6 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     Team team;
     train_member(waiting.back(), &team);
   }
-  if (!checkpoint_path.empty()) std::filesystem::remove(checkpoint_path);
   return std::move(checkpoint.ensemble);
 }
 

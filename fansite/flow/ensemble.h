@@ -34,6 +34,13 @@ struct Member {
   Trained trained;
 };
 
+/// A point of the members' curves: mean and standard deviation over those that have come so far.
+struct MeanCurvePoint {
+  std::int64_t step = 0;
+  double training = 0, training_sd = 0;
+  double held_out = 0, held_out_sd = 0;  ///< NaN without rows held out
+};
+
 /// A trained ensemble: a plain value.
 struct Ensemble {
   std::vector<std::string> variables;  ///< names of the columns
@@ -47,6 +54,7 @@ struct Ensemble {
   /// Whether the member has seen this row of its own table.
   bool has_seen(const Member& member, Index row) const;
 
+  std::vector<MeanCurvePoint> curve() const;
   std::int64_t steps() const;         ///< of training, over all members
   std::int64_t undone_steps() const;  ///< of these taken back, because the loss was not finite
   /// A sentence about steps taken back; "" if there were none.
@@ -59,11 +67,9 @@ int default_blocks(int variables);
 /// Settings filled in and checked for a table of this size; throws a UsageError.
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows);
 
-std::uint64_t hash_of(const MatrixView& values);
-
 /// Trains all members, several at a time, or one with all threads. The values must be finite and no column constant or
 /// a copy of another. With a checkpoint path, the state is written there every few seconds, a file of the same training
-/// that is there already is continued from, and it is removed at the end; the result has the same bits as without.
+/// that is there already is continued from, and at the end it holds all; the result has the same bits as without.
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
                         const std::string& checkpoint = {});
 

@@ -618,6 +618,7 @@ Ensemble train_or_load(const Dataset& data, const EnsembleParams& params, const 
   if (!files.save_model.empty()) OutputFile{files.save_model};
   Ensemble ensemble = train_ensemble(data, params, progress, files.checkpoint);
   if (!files.save_model.empty()) save_model(ensemble, files.save_model);
+  if (!files.checkpoint.empty() && !files.keep_checkpoint) std::filesystem::remove(files.checkpoint);
   return ensemble;
 }
 

@@ -32,6 +32,8 @@ struct ModelFiles {
   std::string model;       ///< a trained ensemble to use instead of training one
   std::string save_model;  ///< where to keep the trained ensemble
   std::string checkpoint;  ///< where training keeps its state, to be continued if interrupted
+  /// Leave that file, complete, when training has ended: the caller's work goes on and may still be interrupted.
+  bool keep_checkpoint = false;
 };
 /// Loads the model, or trains one on the table, whose columns must be learnable. A place that cannot be written is
 /// known before the work.

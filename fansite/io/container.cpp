@@ -68,23 +68,33 @@ std::string_view remedy(FileKind kind) {
     case FileKind::checkpoint:
       return "Delete it to train from the start.";
     case FileKind::graph_checkpoint:
+    case FileKind::search_checkpoint:
       break;
   }
   return "Delete it to search from the start.";
 }
 
-// What a file turns out to be where another kind was wanted, and what to do.
-std::string_view misplaced(FileKind wanted, FileKind found) {
-  if (found == FileKind::model) return "this is a trained model, not a checkpoint. Give the checkpoint another path.";
-  if (found == FileKind::graph_checkpoint) {
-    return wanted == FileKind::model
-               ? "this is the checkpoint of a search for a graph, not a model. Give the path of a model."
-               : "this is the checkpoint of a search for a graph, not of a training. Give the checkpoint another path.";
+std::string_view name(FileKind kind) {
+  switch (kind) {
+    case FileKind::model:
+      return "a trained model";
+    case FileKind::checkpoint:
+      return "the checkpoint of a training that has not ended";
+    case FileKind::graph_checkpoint:
+      return "the checkpoint of a search for a graph";
+    case FileKind::search_checkpoint:
+      break;
   }
-  return wanted == FileKind::model
-             ? "this is the checkpoint of a training that has not ended, not a model. Continue that training; at its "
-               "end it gives the model."
-             : "this is the checkpoint of a training, not of a search for a graph. Give the checkpoint another path.";
+  return "the checkpoint of a search for boundaries";
+}
+
+// What a file turns out to be where another kind was wanted, and what to do.
+std::string misplaced(FileKind wanted, FileKind found) {
+  const bool promising = wanted == FileKind::model && found == FileKind::checkpoint;
+  return fmt::format("this is {}, not {}. {}", name(found), name(wanted),
+                     promising                   ? "Continue that training; at its end it gives the model."
+                     : wanted == FileKind::model ? "Give the path of a model."
+                                                 : "Give the checkpoint another path.");
 }
 
 }  // namespace

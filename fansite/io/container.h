@@ -21,7 +21,8 @@ using OrderedJson = nlohmann::ordered_json;  ///< for writing: fields in the ord
 enum class FileKind : std::uint32_t {
   model = 1,
   checkpoint = 2,       ///< of a training
-  graph_checkpoint = 3  ///< of a search for a graph
+  graph_checkpoint = 3,  ///< of a search for a graph
+  search_checkpoint = 4  ///< of a search for boundaries
 };
 
 /// The file that is read, as its DataErrors call it.

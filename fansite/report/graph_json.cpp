@@ -1,54 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/dag/roles.h"
 #include "fansite/report/json.h"
-#include "fansite/report/json_text.h"
-#include "fansite/version.h"
+#include "fansite/report/settings.h"
 
 namespace fansite {
 namespace {
 
 using report::add_head;
-using report::add_knowledge;
+using report::add_manifest;
+using report::add_timing;
+using report::add_unfinished;
 using report::Json;
 using report::Lines;
 using report::number;
+using report::settings_of;
 using report::text;
-
-Json settings(const dag::StageParams& stage) {
-  return {{"learning_rate", stage.learning_rate},
-          {"batch", stage.batch},
-          {"max_epochs", stage.max_epochs},
-          {"l1", stage.l1},
-          {"l2", stage.l2}};
-}
-
-Json settings(const CausalGraphResult& run) {
-  const CausalGraphParams& params = run.params;
-  Json result;
-  result["method"] = name(params.method);
-  result["seed"] = params.seed;
-  if (params.method == GraphMethod::additive_noise) {
-    const dag::AdditiveNoiseParams& noise = params.additive_noise;
-    result["dag"] = params.force_dag;
-    result["noise"] = name(noise.noise);
-    result["scale"] = name(noise.scale);
-    result["price"] = noise.price;
-    result["max_parents"] = noise.max_parents;
-    result["sure"] = noise.sure;
-    result["max_rows"] = noise.max_rows;
-    add_knowledge(result, run.knowledge);
-    return result;
-  }
-  const dag::DifferentiableParams& networks = params.differentiable;
-  if (params.method == GraphMethod::sdcd) result["first"] = settings(networks.first);
-  result["second"] = settings(networks.second);
-  result["hidden"] = networks.hidden;
-  result["standardise"] = networks.standardise;
-  result["mask_threshold"] = networks.mask_threshold;
-  result["threshold"] = networks.threshold;
-  result["gamma_increment"] = networks.gamma_increment;
-  return result;
-}
 
 Json to_json(const dag::Evidence& evidence) {
   return {{"value", number(evidence.value)}, {"se", evidence.standard_error}, {"stability", evidence.stability}};
@@ -85,6 +51,19 @@ std::vector<std::string> edges(const CausalGraphResult& result) {
   return lines;
 }
 
+// The pairs among which edges were sought.
+std::vector<std::string> links(const CausalGraphResult& result) {
+  std::vector<std::string> lines;
+  for (Index a = 0; a < result.links.rows(); ++a) {
+    for (Index b = a + 1; b < result.links.cols(); ++b) {
+      if (!result.links(a, b)) continue;
+      lines.push_back(
+          text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
+    }
+  }
+  return lines;
+}
+
 std::vector<std::string> boundaries(const CausalGraphResult& result) {
   const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
   std::vector<std::string> lines;
@@ -111,7 +90,9 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
     return variable < 0 ? Json(nullptr) : Json(result.variables[static_cast<std::size_t>(variable)]);
   };
   Lines lines;
-  add_head(lines, "fansite.graph/1", result.variables, result.rows, settings(result), result.warnings);
+  add_head(lines, "fansite.graph/1", result.variables, result.rows, settings_of(result), result.warnings);
+  add_manifest(lines, {result.data_hash, result.model_hash(), result.params.seed});
+  add_unfinished(lines, result.unfinished);
   if (result.additive_noise) {
     const dag::AdditivityTest& test = result.additive_noise->additivity;
     Json additivity;
@@ -126,6 +107,7 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
     lines.field("fits", std::to_string(result.additive_noise->fits));
     lines.field("rows_used", std::to_string(result.additive_noise->rows));
   }
+  if (result.params.method != GraphMethod::sdcd) lines.list("links", links(result));
   lines.list("edges", edges(result));
   lines.list("roles", boundaries(result));
   std::vector<std::string> weights;
@@ -135,13 +117,7 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
     weights.push_back(text(row));
   }
   lines.list("weights", weights);
-  Json times;
-  times["boundary_seconds"] = result.boundary_seconds;
-  times["graph_seconds"] = result.graph_seconds;
-  times["total_seconds"] = timing.total_seconds;
-  times["peak_memory_mb"] = timing.peak_memory_mb;
-  times["threads"] = timing.threads;
-  lines.field("timing", text(times));
+  add_timing(lines, {{"boundary_seconds", result.boundary_seconds}, {"graph_seconds", result.graph_seconds}}, timing);
   return lines.text();
 }
 

@@ -8,76 +8,24 @@
 #include "fansite/dag/roles.h"
 #include "fansite/error.h"
 #include "fansite/io/text.h"
-#include "fansite/report/json_text.h"
+#include "fansite/report/json_read.h"
+#include "fansite/report/settings.h"
 #include "fansite/version.h"
 
 namespace fansite {
 namespace {
 
 using report::add_head;
-using report::add_knowledge;
+using report::add_manifest;
+using report::add_timing;
+using report::add_unfinished;
 using report::Json;
 using report::Lines;
 using report::number;
+using report::parse;
+using report::read_fields;
+using report::settings_of;
 using report::text;
-
-void add_settings(const flow::EnsembleParams& flow, Json& result) {
-  result["repeats"] = flow.repeats;
-  result["folds"] = flow.folds;
-  result["transform"] = name(flow.transform);
-  result["blocks"] = flow.shape.blocks;
-  result["ranks"] = flow.shape.ranks;
-  result["outputs"] = flow.shape.outputs;
-  result["sigmoids"] = flow.shape.sigmoids;
-  result["base"] = name(flow.train.base);
-  result["steps"] = flow.train.steps;
-  result["batch"] = flow.train.batch;
-  result["max_size"] = flow.train.max_size;
-  result["subsets"] = name(flow.train.subsets);
-  result["schedule"] = name(flow.train.schedule);
-  result["learning_rate"] = flow.train.learning_rate;
-  result["clip"] = flow.train.clip;
-  result["held_out"] = flow.train.held_out;
-  result["patience"] = flow.train.patience;
-  result["evaluate_every"] = flow.train.evaluate_every;
-  result["seed"] = flow.seed;
-}
-
-// The settings that were in force: zeros that stand for defaults are filled in.
-Json settings(const BoundariesResult& run) {
-  const BoundariesParams& params = run.params;
-  const SearchParams& search = params.search;
-  Json result;
-  result["estimator"] = name(params.estimator);
-  result["stop"] = name(search.stop);
-  if (search.stop == StopRule::calibrated) {
-    result["fdr"] = search.fdr;
-  } else {
-    result["eps_grow"] = search.eps_grow;
-    result["eps_shrink"] = search.eps_shrink;
-  }
-  result["patience"] = search.patience;
-  result["max_size"] = search.max_size;
-  result["rule"] = name(search.rule);
-  result["refine"] = name(params.refine);
-  result["targets"] = params.targets;
-  result["seed"] = params.seed;
-  add_knowledge(result, run.knowledge);
-  if (run.estimator == EstimatorKind::flow) {
-    result["effort"] = name(params.effort);
-    add_settings(run.flow, result["flow"]);
-  }
-  return result;
-}
-
-Json settings(const InformationParams& params) {
-  Json result;
-  result["estimator"] = name(params.estimator);
-  if (params.estimator == EstimatorKind::gaussian) return result;
-  const flow::EnsembleParams& flow = params.flow;
-  add_settings(flow, result);
-  return result;
-}
 
 Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
   const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
@@ -148,24 +96,17 @@ Json linearity_to_json(const BoundariesResult& result) {
   return json;
 }
 
-Json parse(std::string_view json, const std::string& where) {
-  Json result = Json::parse(json, nullptr, false);
-  check_data(!result.is_discarded() && result.is_object(),
-             "[read] {} is not a JSON result of fansite; was it written completely?", where);
-  return result;
-}
-
-// Runs a reader of JSON values; whatever is missing or of the wrong type becomes one sentence.
-template <class Reader>
-auto read_fields(const std::string& where, const Reader& reader) {
-  try {
-    return reader();
-  } catch (const nlohmann::json::exception& error) {
-    std::string_view reason = error.what();  // "[json.exception.out_of_range.403] key 'format' not found"
-    if (const auto end = reason.find("] "); end != std::string_view::npos) reason.remove_prefix(end + 2);
-    throw DataError(fmt::format("[read] {} lacks a field or has one of the wrong type: {}. Give a result of fansite.",
-                                where, reason));
+// How the networks' loss fell, over all of them.
+Json training_to_json(const BoundariesResult& result) {
+  Json curve = Json::array();
+  for (const flow::MeanCurvePoint& point : result.curve) {
+    curve.push_back({{"step", point.step},
+                     {"training", number(point.training)},
+                     {"training_sd", number(point.training_sd)},
+                     {"held_out", number(point.held_out)},
+                     {"held_out_sd", number(point.held_out_sd)}});
   }
+  return {{"members", result.members}, {"steps", result.training_steps}, {"curve", curve}};
 }
 
 std::map<std::string, int> index_of_names(const std::vector<std::string>& names, const std::string& where) {
@@ -187,7 +128,9 @@ int find(const std::map<std::string, int>& index, const std::string& name, const
 
 std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   Lines lines;
-  add_head(lines, "fansite.boundaries/1", result.variables, result.rows, settings(result), result.warnings);
+  add_head(lines, "fansite.boundaries/1", result.variables, result.rows, settings_of(result), result.warnings);
+  add_manifest(lines, {result.data_hash, result.model_hash, result.params.seed});
+  add_unfinished(lines, result.unfinished);
   lines.field("estimator", text(name(result.estimator)));
   if (result.linearity) lines.field("linearity", text(linearity_to_json(result)));
   if (result.graph) {
@@ -217,16 +160,14 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
     lines.field("members", std::to_string(result.members));
     lines.field("training_steps", std::to_string(result.training_steps));
     lines.field("tested_pairs", std::to_string(result.found.tested_pairs));
-    lines.field("evaluations", std::to_string(result.evaluations));
+    lines.field("training", text(training_to_json(result)));
   }
-  const Json times = {{"prepare_seconds", result.prepare_seconds},
-                      {"train_seconds", result.train_seconds},
-                      {"search_seconds", result.search_seconds},
-                      {"graph_seconds", result.graph_seconds},
-                      {"total_seconds", timing.total_seconds},
-                      {"peak_memory_mb", timing.peak_memory_mb},
-                      {"threads", timing.threads}};
-  lines.field("timing", text(times));
+  Json phases = {{"prepare_seconds", result.prepare_seconds},
+                 {"train_seconds", result.train_seconds},
+                 {"search_seconds", result.search_seconds},
+                 {"graph_seconds", result.graph_seconds}};
+  if (result.estimator == EstimatorKind::flow) phases["evaluations"] = result.evaluations;
+  add_timing(lines, phases, timing);
   return lines.text();
 }
 
@@ -236,10 +177,11 @@ std::string to_json(const InformationResult& result, const RunTiming& timing) {
   lines.field("version", text(FANSITE_VERSION));
   lines.field("target", text(result.target));
   lines.field("rows", std::to_string(result.rows));
-  lines.field("settings", text(settings(result.params)));
+  lines.field("settings", text(settings_of(result)));
   std::vector<std::string> warnings;
   for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
   lines.list("warnings", warnings);
+  add_manifest(lines, {result.data_hash, result.model_hash, result.params.flow.seed});
   lines.field("unit", "\"nat\"");
   lines.field("scale", result.original_scale ? "\"original\"" : "\"normal scores\"");
   const auto estimate = [&](std::string_view key, const EntropyEstimate& value) {
@@ -262,10 +204,7 @@ std::string to_json(const InformationResult& result, const RunTiming& timing) {
                                    {"undone_steps", result.undone_steps},
                                    {"out_of_sample", result.out_of_sample}}));
   }
-  lines.field("timing", text(Json{{"train_seconds", result.train_seconds},
-                                  {"query_seconds", result.query_seconds},
-                                  {"total_seconds", timing.total_seconds},
-                                  {"threads", timing.threads}}));
+  add_timing(lines, {{"train_seconds", result.train_seconds}, {"query_seconds", result.query_seconds}}, timing);
   return lines.text();
 }
 

@@ -11,14 +11,9 @@
 #include "fansite/causal_graph.h"
 #include "fansite/information.h"
 #include "fansite/matrix.h"
+#include "fansite/report/timing.h"
 
 namespace fansite {
-
-struct RunTiming {
-  double total_seconds = 0;
-  double peak_memory_mb = 0;  ///< of the process
-  int threads = 0;
-};
 
 /// fansite.boundaries/1, one boundary a line. All but the last key, "timing", depends on data, settings and seed alone.
 std::string to_json(const BoundariesResult& result, const RunTiming& timing);

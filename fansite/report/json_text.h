@@ -6,13 +6,16 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fansite/knowledge.h"
+#include "fansite/report/timing.h"
 #include "fansite/version.h"
 
 namespace fansite::report {
@@ -52,6 +55,35 @@ inline void add_head(Lines& lines, std::string_view format, const std::vector<st
   std::vector<std::string> sentences;
   for (const std::string& warning : warnings) sentences.push_back(text(warning));
   lines.list("warnings", sentences);
+}
+
+/// What else decides the bits of a result: with the settings, enough to repeat the run.
+struct Manifest {
+  std::uint64_t data_hash = 0;
+  std::optional<std::uint64_t> model_hash;  ///< of a trained model that was given
+  std::uint64_t seed = 0;
+};
+inline void add_manifest(Lines& lines, const Manifest& manifest) {
+  Json json = {{"version", FANSITE_VERSION}, {"data_hash", fmt::format("{:016x}", manifest.data_hash)}};
+  if (manifest.model_hash) json["model_hash"] = fmt::format("{:016x}", *manifest.model_hash);
+  json["seed"] = manifest.seed;
+  lines.field("manifest", text(json));
+}
+
+/// Where an answer was cut short; nothing if it was not.
+inline void add_unfinished(Lines& lines, const std::string& sentence) {
+  lines.field("complete", sentence.empty() ? "true" : "false");
+  if (!sentence.empty()) lines.field("unfinished", text(sentence));
+}
+
+/// The last key: a phase's seconds each, then what the run cost as a whole.
+inline void add_timing(Lines& lines, const Json& phases, const RunTiming& timing) {
+  Json json = phases;
+  json["total_seconds"] = timing.total_seconds;
+  json["peak_memory_mb"] = timing.peak_memory_mb;
+  json["threads"] = timing.threads;
+  json["machine"] = timing.machine;
+  lines.field("timing", text(json));
 }
 
 /// The lines of knowledge that were obeyed; nothing where there is none.
