@@ -31,6 +31,7 @@
 #include "fansite/flow/ensemble.h"
 #include "fansite/flow/ensemble_density.h"
 #include "fansite/flow/dependence.h"
+#include "fansite/flow/calibration.h"
 #include "fansite/flow/model_file.h"
 #include "fansite/flow/estimator.h"
 #include "fansite/search.h"

@@ -248,6 +248,21 @@ constexpr TailCase kTails[] = {
     {10000.0, 1000000.0, 0.0},
 };
 
+TEST(KolmogorovTail, KnownValuesAndFalls) {
+  // 2 Σ (−1)^{k−1} e^{−2k²x²} in 50 digits.
+  EXPECT_NEAR(kolmogorov_tail(0.5), 0.9639452436648751, 1e-15);
+  EXPECT_NEAR(kolmogorov_tail(1.0), 0.26999967167735456, 1e-15);
+  EXPECT_NEAR(kolmogorov_tail(1.36), 0.049485876755377909, 1e-15);
+  EXPECT_NEAR(kolmogorov_tail(1.0 - 1e-12), kolmogorov_tail(1.0), 1e-11) << "the two series meet";
+  EXPECT_EQ(kolmogorov_tail(0.0), 1.0);
+  double last = 1.0;
+  for (double x = 0.2; x < 4; x += 0.05) {
+    EXPECT_LT(kolmogorov_tail(x), last) << x;
+    last = kolmogorov_tail(x);
+  }
+  EXPECT_GT(last, 0.0);
+}
+
 TEST(F1Tail, AgreesWithScipy) {
   for (const TailCase& known : kTails) {
     const double tail = f1_tail(known.f, known.dof);

@@ -5,11 +5,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+
+#include "fansite/flow/conditional_law.h"
 
 namespace fansite::flow {
 namespace {
-
-constexpr Index kPoints = 17;  // of the grids that find where a conditional density lies
 
 using Part = EnsembleDensity::Part;
 
@@ -17,49 +18,6 @@ std::vector<int> with(std::span<const int> set, std::initializer_list<int> more)
   std::vector<int> result(set.begin(), set.end());
   result.insert(result.end(), more);
   return result;
-}
-
-// p(points(i, g) | given) of the mixture, in units of the largest of each row: a row's densities may all be too large
-// or too small for a float.
-Eigen::MatrixXf density_at(const EnsembleDensity& density, int variable, std::span<const int> given,
-                           const Eigen::MatrixXf& points) {
-  Eigen::MatrixXf result =
-      Eigen::MatrixXf::Constant(points.rows(), points.cols(), -std::numeric_limits<float>::infinity());
-  for (const Part& part : density.parts()) {
-    const auto rows = static_cast<Index>(part.unseen.size());
-    const std::vector<Subset> before = {part.places(given)};
-    const Subset both = part.places(with(given, {variable}));
-    const Trial trial = {part.place[static_cast<std::size_t>(variable)], points(part.unseen, Eigen::all)};
-    const Eigen::MatrixXf log_before = part.density.log_density(part.unseen_table, before);
-    const Eigen::MatrixXf log_both = part.density.log_density(part.unseen_table, both, {&trial, 1});
-    for (Index g = 0; g < points.cols(); ++g) {
-      for (Index i = 0; i < rows; ++i) {
-        float& sum = result(part.unseen[static_cast<std::size_t>(i)], g);  // ln Σ_k p_k so far
-        const float l = log_both(i, g) - log_before(i, 0);
-        const float top = std::max(sum, l);
-        sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
-      }
-    }
-    density.count(rows * (points.cols() + 1));
-  }
-  for (Index i = 0; i < result.rows(); ++i) result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp();
-  return result;
-}
-
-// The distribution function of a density given at evenly spaced points, linear between: F(x_g) − F(x_0), times a
-// factor.
-Eigen::ArrayXf cumulative(const Eigen::MatrixXf& densities, Index row) {
-  Eigen::ArrayXf sum = Eigen::ArrayXf::Zero(densities.cols());
-  for (Index g = 1; g < sum.size(); ++g) sum[g] = sum[g - 1] + 0.5f * (densities(row, g) + densities(row, g - 1));
-  return sum;
-}
-
-// Where in [0, 1] between two points a density that goes linearly from `left` to `right` has integrated to `area`.
-float place_of(float area, float left, float right) {
-  const float slope = right - left;
-  // The root of left·s + slope·s²/2 = area, in the form that is exact for slope → 0.
-  const float root = left + std::sqrt(std::max(0.0f, left * left + 2 * slope * area));
-  return root > 0 ? std::clamp(2 * area / root, 0.0f, 1.0f) : 0.5f;
 }
 
 // Of one row: f at every node of the target and of the other variable, the own value last; the other's runs fastest.
@@ -114,37 +72,13 @@ class Mixture {
 
 Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variable, std::span<const int> given,
                                       int count) {
-  const auto column = density.values().col(variable);
-  const float margin = 0.05f * (column.maxCoeff() - column.minCoeff());
-  const float low = column.minCoeff() - margin, high = column.maxCoeff() + margin;
-  // First over the column's whole range, then between the points that hold all but 0.4 % on either side.
-  Eigen::MatrixXf points(density.rows(), kPoints);
-  for (Index g = 0; g < kPoints; ++g) {
-    points.col(g).setConstant(low + (high - low) * static_cast<float>(g) / (kPoints - 1));
-  }
-  constexpr float kTail = 0.004f;
-  Eigen::MatrixXf densities = density_at(density, variable, given, points);
-  for (Index i = 0; i < points.rows(); ++i) {
-    const Eigen::ArrayXf sum = cumulative(densities, i);
-    const float all = sum[kPoints - 1];
-    Index first = 0, last = kPoints - 1;
-    while (first < kPoints - 2 && sum[first + 1] <= kTail * all) ++first;
-    while (last > first + 1 && sum[last - 1] >= (1 - kTail) * all) --last;
-    const float from = points(i, first), to = points(i, last);
-    for (Index g = 0; g < kPoints; ++g) points(i, g) = from + (to - from) * static_cast<float>(g) / (kPoints - 1);
-  }
-  densities = density_at(density, variable, given, points);
-  Eigen::MatrixXf result(points.rows(), count);
-  for (Index i = 0; i < points.rows(); ++i) {
-    const Eigen::ArrayXf sum = cumulative(densities, i);
-    const float width = points(i, 1) - points(i, 0);
-    Index g = 1;
-    for (int k = 0; k < count; ++k) {
-      const float goal = (static_cast<float>(k) + 0.5f) / static_cast<float>(count) * sum[kPoints - 1];
-      while (g < kPoints - 1 && sum[g] < goal) ++g;
-      result(i, k) = points(i, g - 1) + width * place_of(goal - sum[g - 1], densities(i, g - 1), densities(i, g));
-    }
-  }
+  // Quantiles no nearer the ends than 1/16 lose little by 0.4 % on either side.
+  constexpr LawGrid kGrid = {.margin = 0.05f, .coarse = 17, .tail = 0.004f, .points = 17};
+  std::vector<int> rows(static_cast<std::size_t>(density.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const ConditionalLaw law = conditional_law(density, variable, given, rows, kGrid);
+  Eigen::MatrixXf result(density.rows(), count);
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) = law.quantiles(i, count);
   return result;
 }
 

@@ -169,6 +169,21 @@ std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const I
   return result;
 }
 
+flow::Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queries,
+                                             const flow::CalibrationParams& params, Progress& progress) const {
+  std::vector<EntropyQuery> asked;
+  std::vector<int> targets;
+  for (const EntropyQuery& query : queries) {
+    Reduced reduced = reduce(query);
+    if (reduced.determined || !original_scale(query.target)) continue;
+    asked.push_back(std::move(reduced.query));
+    targets.push_back(query.target);
+  }
+  flow::Calibration result = flow::calibration(density_, asked, params, progress);
+  for (std::size_t t = 0; t < targets.size(); ++t) result.targets[t].target = targets[t];
+  return result;
+}
+
 // ---- What the search asks -------------------------------------------------------------------------------------------
 
 namespace {

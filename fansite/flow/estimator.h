@@ -10,6 +10,7 @@
 
 #include "fansite/data.h"
 #include "fansite/entropy.h"
+#include "fansite/flow/calibration.h"
 #include "fansite/flow/ensemble.h"
 #include "fansite/flow/ensemble_density.h"
 
@@ -45,6 +46,11 @@ class FlowEstimator final : public SearchEstimator {
   std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const override;
   using EntropyEstimator::mutual_information;
   std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const override;
+
+  /// How well the laws of these targets given these sets hold on rows that the judging members have not seen. Left out:
+  /// targets that are constant or among the given, and those with many equal values (see original_scale).
+  flow::Calibration calibration(std::span<const EntropyQuery> queries, const flow::CalibrationParams& params,
+                                Progress& progress) const;
 
   bool held_out() const override { return true; }
   double p_value(double gain, int given) const override;
