@@ -24,7 +24,8 @@ void BoundariesOptions::add_to(CLI::App& command) {
   command.add_option("--model", params_.files.model, "flow: use this trained model instead of training one");
   command.add_option("--save-model", params_.files.save_model, "flow: keep the trained model in this file");
   command.add_option("--checkpoint", params_.files.checkpoint,
-                     "flow: keep the training's state in this file, and continue from it if it is there");
+                     "flow: keep the run's state in this file, and continue from it if it is there; default: beside "
+                     "--out, see --resume");
   command.add_option("--stop", stop_, "calibrated (by the data, see --fdr) or paper (by --eps-grow, --eps-shrink)")
       ->capture_default_str();
   command.add_option("--fdr", search.fdr, "calibrated: the share of false members to accept")->capture_default_str();

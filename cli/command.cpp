@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cli/duration.h"
 #include "fansite/error.h"
 
 namespace fansite::cli {
@@ -36,6 +37,27 @@ Dataset TableOptions::load(const CommonOptions& common, const Progress& progress
         fmt::format("warning: {} with missing cells left out", counted(static_cast<long>(data.dropped_rows), "row")));
   }
   return data;
+}
+
+void LimitOptions::add_to(CLI::App& command) {
+  command.add_flag("--resume", resume, "go on from what an interrupted run has left in OUT.checkpoint");
+  command.add_option("--time-budget", time_budget, "90s, 10m, 1h30m: then the best answer so far, marked as such");
+}
+
+double LimitOptions::seconds() const { return time_budget.empty() ? 0 : parse_duration(time_budget, "--time-budget"); }
+
+std::string LimitOptions::checkpoint(const std::string& asked, const std::string& out,
+                                     const CommonOptions& common) const {
+  const bool to_file = !out.empty() && out != "-";
+  check(!resume || to_file || !asked.empty(),
+        "[--resume] there is nothing to go on from without --out or --checkpoint");
+  if (!asked.empty() || !to_file) return asked;
+  const std::string beside = out + ".checkpoint";
+  const bool left = CheckpointFiles(beside).any();
+  check(resume || !left, "[--out] {} is left from an interrupted run; add --resume to go on from there, or delete it",
+        beside);
+  if (resume && !left) say(common, fmt::format("there is no {}; starting from the beginning", beside));
+  return beside;
 }
 
 Output::Output(const std::string& path) {
@@ -67,6 +89,14 @@ std::string refuse_bad_seed(const std::string& text) {
 
 void say(const CommonOptions& options, const std::string& line) {
   if (!options.quiet) fmt::print(stderr, "{}\n", line);
+}
+
+void say_unfinished(const CommonOptions& options, const std::string& unfinished, const std::string& checkpoint) {
+  if (unfinished.empty()) return;
+  say(options,
+      fmt::format(
+          "not finished: {}{}", unfinished,
+          CheckpointFiles(checkpoint).any() ? "; with --resume and more time it goes on from where it is" : ""));
 }
 
 void say_written(const CommonOptions& options, const std::string& path) {

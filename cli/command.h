@@ -3,13 +3,17 @@
 // A subcommand adds itself to the program; its options live as long as the program does. One file per subcommand.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fansite/checkpoint_files.h"
 #include "fansite/data.h"
+#include "fansite/error.h"
 #include "fansite/io/file.h"
 #include "fansite/parallel.h"
 #include "fansite/report/json.h"
@@ -44,6 +48,28 @@ struct TableOptions {
   Dataset load(const CommonOptions& common, const Progress& progress);
 };
 
+/// Options of commands that can be cut short and continued.
+struct LimitOptions {
+  bool resume = false;
+  std::string time_budget;
+  void add_to(CLI::App& command);
+  double seconds() const;  ///< of the budget; 0: none
+  /// Where the run keeps its state: as asked for, else beside its result, else ("") nowhere. What an interrupted run
+  /// has left beside the result is continued with --resume only, a UsageError otherwise: it may be worth hours.
+  std::string checkpoint(const std::string& asked, const std::string& out, const CommonOptions& common) const;
+};
+
+/// Runs `work`; if it is interrupted, the words say where to go on.
+template <class Work>
+auto resumable(const std::string& checkpoint, const Work& work) {
+  try {
+    return work();
+  } catch (const Interrupted&) {
+    if (!CheckpointFiles(checkpoint).any()) throw;
+    throw Interrupted(fmt::format("interrupted; {} has what was done, add --resume to go on from there", checkpoint));
+  }
+}
+
 /// Where a result goes: a file that appears whole, or standard output. Made before the work, so that a place that
 /// cannot be written is known at once.
 class Output {
@@ -63,6 +89,9 @@ std::string refuse_bad_seed(const std::string& text);
 
 /// Words for people, on standard error; silent with --quiet.
 void say(const CommonOptions& options, const std::string& line);
+
+/// Says what a time budget has cut short, and how to go on.
+void say_unfinished(const CommonOptions& options, const std::string& unfinished, const std::string& checkpoint);
 
 /// Says where a result went, unless that is standard output.
 void say_written(const CommonOptions& options, const std::string& path);

@@ -20,6 +20,7 @@ namespace {
 struct DagOptions : CommonOptions {
   TableOptions table;
   CausalGraphParams params;
+  LimitOptions limits;
   std::string method{name(CausalGraphParams{}.method)};
   std::string noise{dag::name(dag::AdditiveNoiseParams{}.noise)};
   std::string scale{dag::name(dag::AdditiveNoiseParams{}.scale)};
@@ -116,6 +117,8 @@ void run(DagOptions& options) {
   params.additive_noise.scale = dag::parse_noise_scale(options.scale);
   params.boundaries.estimator = parse_estimator(options.estimator);
   params.boundaries.effort = parse_effort(options.effort);
+  params.time_budget = options.limits.seconds();
+  params.checkpoint = options.limits.checkpoint(params.checkpoint, options.out, options);
   validate(params.additive_noise);
   validate(params.differentiable);
   validate(params.boundaries.search);
@@ -139,8 +142,9 @@ void run(DagOptions& options) {
   const Knowledge knowledge = options.knowledge.empty() ? Knowledge() : load_knowledge(options.knowledge, data.names);
   ByteMatrix links;
   if (!options.boundaries.empty()) links = saved_links(options.boundaries, data);
-  const CausalGraphResult result =
-      causal_graph(data, options.boundaries.empty() ? nullptr : &links, knowledge, params, progress);
+  const CausalGraphResult result = resumable(params.checkpoint, [&] {
+    return causal_graph(data, options.boundaries.empty() ? nullptr : &links, knowledge, params, progress);
+  });
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
@@ -162,6 +166,7 @@ void run(DagOptions& options) {
                            undecided));
   show(options, result);
   say(options, how(result, timing));
+  say_unfinished(options, result.unfinished, params.checkpoint);
   say_written(options, options.out);
 }
 
@@ -221,6 +226,7 @@ void add_dag(CLI::App& app) {
   command->add_option("--checkpoint", params.checkpoint,
                       "keep the state of training in this file and of the graph's search in FILE.graph, and continue "
                       "from what is there");
+  options->limits.add_to(*command);
   command->add_option("--seed", params.seed, "of every random choice; kept in the result")
       ->capture_default_str()
       ->check(refuse_bad_seed, "");

@@ -71,8 +71,9 @@ int main(int argc, char** argv) {
     return fail(kUsage, error.what());
   } catch (const fansite::DataError& error) {
     return fail(kBadData, error.what());
-  } catch (const fansite::Interrupted&) {
-    return fail(kInterrupted, "interrupted; nothing was written");
+  } catch (const fansite::Interrupted& interruption) {
+    const std::string_view words = interruption.what();
+    return fail(kInterrupted, words == "interrupted" ? "interrupted; nothing was written" : interruption.what());
   } catch (const std::bad_alloc&) {
     return fail(kFailed, "out of memory");
   } catch (const std::exception& error) {

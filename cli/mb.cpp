@@ -17,6 +17,7 @@ namespace {
 
 struct MbOptions : CommonOptions {
   BoundariesOptions boundaries;
+  LimitOptions limits;
   std::string out;
 };
 
@@ -74,14 +75,17 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
 
 void run(MbOptions& options) {
   const Stopwatch watch;
-  const BoundariesParams params = options.boundaries.parsed();
+  BoundariesParams params = options.boundaries.parsed();
+  params.time_budget = options.limits.seconds();
+  params.files.checkpoint = options.limits.checkpoint(params.files.checkpoint, options.out, options);
 
   ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.boundaries.table.load(options, progress);
   const Knowledge knowledge = options.boundaries.load_knowledge(data);
-  const BoundariesResult result = markov_boundaries(data, knowledge, params, progress);
+  const BoundariesResult result =
+      resumable(params.files.checkpoint, [&] { return markov_boundaries(data, knowledge, params, progress); });
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
@@ -97,6 +101,7 @@ void run(MbOptions& options) {
                   data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
   show(options, result);
   say(options, how(result, timing));
+  say_unfinished(options, result.unfinished, params.files.checkpoint);
   say_written(options, options.out);
 }
 
@@ -106,6 +111,7 @@ void add_mb(CLI::App& app) {
   const auto options = std::make_shared<MbOptions>();
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
   options->boundaries.add_to(*command);
+  options->limits.add_to(*command);
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);
   command->callback([options] { run(*options); });

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 
+#include "fansite/budget.h"
 #include "fansite/checkpoint_files.h"
 #include "fansite/error.h"
 #include "fansite/flow/estimator.h"
@@ -124,6 +126,8 @@ void validate(const BoundariesParams& params) {
   validate(params.search);
   check(params.repeats >= 0, "[mb] {} repeats; use 1 or more, or 0 for what the effort says", params.repeats);
   check(params.folds >= 0, "[mb] {} folds; use 2 or more, or 0 for what the effort says", params.folds);
+  check(params.time_budget >= 0, "[mb] a time budget of {} seconds; use more than 0, or 0 for none",
+        params.time_budget);
   check(params.steps >= 0, "[mb] {} steps; use 1 or more, or 0 for what the effort says", params.steps);
 }
 
@@ -157,9 +161,17 @@ EstimatorKind choose(const Dataset& data, BoundariesResult& result) {
   return EstimatorKind::gaussian;
 }
 
-// Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may.
-void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, const Plan& plan, Boundaries& found,
-                     BoundariesResult& result, Progress& progress) {
+// Shares of the time budget that is left when networks are begun, about as a run without one spends its time (on 100
+// variables 31 % training, 46 % searching, 23 % the graph): what training may take, and when growing comes to an
+// answer, so that there is time to test it.
+constexpr double kTrainShare = 0.35;
+constexpr double kGrowShare = 0.65;
+// Of the whole, when the Gaussian estimator's searches do.
+constexpr double kGaussianShare = 0.5;
+
+// Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
+void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, const Plan& plan, const Budget& budget,
+                     Boundaries& found, BoundariesResult& result, Progress& progress) {
   const BoundariesParams& params = result.params;
   const bool automatic = params.refine == Refine::automatic;
   const bool usual = params.search.stop == StopRule::calibrated && params.search.rule == Symmetry::or_;
@@ -176,9 +188,17 @@ void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, cons
     noise.max_rows = kQuickRows;
     noise.regression.landmarks = noise.regression.landmarks_per_parent = kQuickLandmarks;
   }
-  result.graph = find_obedient_graph(data.values, links_of(found, data.variables()), plan.knowledge, noise, progress);
-  result.refined = !automatic || result.graph->additivity.additive;
-  if (result.refined) found = refined(estimator, found, result.graph->dag, progress);
+  Deadline deadline(progress, budget.watch(), budget.never(), budget.end());
+  try {
+    result.graph = find_obedient_graph(data.values, links_of(found, data.variables()), plan.knowledge, noise, deadline);
+    result.refined = !automatic || result.graph->additivity.additive;
+    if (result.refined) found = refined(estimator, found, result.graph->dag, deadline);
+  } catch (const Interrupted&) {
+    if (!deadline.expired()) throw;
+    result.graph.reset();
+    result.refined = false;
+    add_sentence(result.unfinished, "time ran out before a causal graph could refine the boundaries");
+  }
   result.graph_seconds = watch.seconds();
 }
 
@@ -191,32 +211,66 @@ StateIdentity identity_of(const Dataset& data, const Plan& plan, const SearchPar
                   hash_of(plan.knowledge.to_text())));
 }
 
-Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesResult& result, Progress& progress) {
-  Stopwatch watch;
-  const BoundariesParams& params = result.params;
+// The networks, trained or loaded. Nothing: there is no time to train any.
+std::optional<flow::Ensemble> networks_for(const Dataset& learnable, const Budget& budget, BoundariesResult& result,
+                                           Progress& progress) {
+  BoundariesParams& params = result.params;
   const bool linear = result.linearity && result.linearity->linear_equations;
-  const flow::EnsembleParams settings = search_ensemble(params, data.variables(), linear);
+  flow::EnsembleParams settings = search_ensemble(params, static_cast<int>(result.variables.size()), linear);
   check(params.search.stop == StopRule::paper || settings.folds > 1 || !params.files.model.empty(),
         "[mb] with one fold every network sees every row; the calibrated rule needs networks that left rows out: train "
         "with two folds or more, or use --stop paper");
-  const Dataset learnable = learnable_columns(data);
-  if (learnable.variables() < 2) {  // nothing to be a boundary
-    const GaussianEstimator alone(covariance(data.values, progress));
-    return find_boundaries(alone, params.search, plan.scope(), progress);
+  const bool begun = !params.files.checkpoint.empty() && std::filesystem::exists(params.files.checkpoint);
+  if (budget.limited() && params.files.model.empty() && !begun) {
+    const double rate = flow::training_rate(learnable, settings);
+    const auto possible = fitted(settings, rate * kTrainShare * budget.left());
+    if (!possible) return std::nullopt;
+    if (*possible != settings) {
+      params.files.checkpoint.clear();  // another run would have no use for these
+      add_sentence(result.unfinished,
+                   fmt::format("time allowed {} networks of {} steps instead of {} of {}", possible->members(),
+                               possible->train.steps, settings.members(), settings.train.steps));
+    }
+    settings = *possible;
   }
   flow::ModelFiles files = params.files;
   files.keep_checkpoint = true;  // the search can be interrupted too
-  const flow::Ensemble ensemble = flow::train_or_load(learnable, settings, files, progress);
+  flow::Ensemble ensemble = flow::train_or_load(learnable, settings, files, progress);
   if (!ensemble.warning().empty()) result.warnings.push_back(ensemble.warning());
   result.flow = ensemble.params;
   result.members = static_cast<int>(ensemble.members.size());
   result.training_steps = ensemble.steps();
   result.curve = ensemble.curve();
+  return ensemble;
+}
+
+// How well the networks know each target given its boundary.
+flow::Calibration calibration_of(const FlowEstimator& estimator, const Boundaries& found, Progress& progress) {
+  std::vector<EntropyQuery> queries;
+  for (const Boundary& boundary : found.boundaries) {
+    if (estimator.informative(boundary.target)) queries.push_back({boundary.target, boundary.variables()});
+  }
+  return estimator.calibration(queries, {}, progress);
+}
+
+// Nothing: there was no time for networks.
+std::optional<Boundaries> search_with_flow(const Dataset& data, const Plan& plan, const Budget& budget,
+                                           BoundariesResult& result, Progress& progress) {
+  Stopwatch watch;
+  const BoundariesParams& params = result.params;
+  const Dataset learnable = learnable_columns(data);
+  if (learnable.variables() < 2) {  // nothing to be a boundary
+    const GaussianEstimator alone(covariance(data.values, progress));
+    return find_boundaries(alone, params.search, plan.scope(), progress);
+  }
+  const double grow_by = budget.after(kGrowShare);
+  const std::optional<flow::Ensemble> ensemble = networks_for(learnable, budget, result, progress);
+  if (!ensemble) return std::nullopt;
   const bool resumable = !params.files.checkpoint.empty();
   std::uint64_t model_hash = 0;
-  if (!params.files.model.empty() || resumable) model_hash = hash_of(to_bytes(ensemble));
+  if (!params.files.model.empty() || resumable) model_hash = hash_of(to_bytes(*ensemble));
   if (!params.files.model.empty()) result.model_hash = model_hash;
-  const FlowEstimator estimator(data, ensemble);
+  const FlowEstimator estimator(data, *ensemble);
   check(params.search.stop == StopRule::paper || estimator.out_of_sample(),
         "[mb] the model has seen every row of this table; the calibrated rule needs networks that left rows out: train "
         "with two folds or more, or use --stop paper");
@@ -228,11 +282,39 @@ Boundaries search_with_flow(const Dataset& data, const Plan& plan, BoundariesRes
   if (resumable) {
     keeper.emplace(CheckpointFiles(params.files.checkpoint).search, identity_of(data, plan, search, model_hash));
   }
-  Boundaries found = find_boundaries(estimator, search, plan.scope(keeper ? &*keeper : nullptr), progress);
-  result.search_seconds = watch.seconds();
-  refine_by_graph(data, estimator, plan, found, result, progress);
+  Deadline deadline(progress, budget.watch(), grow_by, budget.end());
+  Boundaries found = find_boundaries(estimator, search, plan.scope(keeper ? &*keeper : nullptr), deadline);
+  result.search_seconds = watch.lap();
+  refine_by_graph(data, estimator, plan, budget, found, result, progress);
+  watch.lap();
+  if (estimator.out_of_sample()) result.calibration = calibration_of(estimator, found, progress);
+  result.calibration_seconds = watch.seconds();
   result.evaluations = estimator.evaluations();
   return found;
+}
+
+// With networks if there is time, else the boundaries that the Gaussian estimator gives.
+void answer_with_flow(const Dataset& data, const GaussianEstimator& gaussian, const Plan& plan, const Budget& budget,
+                      BoundariesResult& result, Progress& progress) {
+  Deadline deadline(progress, budget.watch(), budget.never(), budget.end());
+  BoundariesResult attempt = result;
+  std::optional<Boundaries> found;
+  try {
+    found = search_with_flow(data, plan, budget, attempt, deadline);
+  } catch (const Interrupted&) {
+    if (!deadline.expired()) throw;
+  }
+  if (found) {
+    result = std::move(attempt);
+    result.found = std::move(*found);
+    return;
+  }
+  result.estimator = EstimatorKind::gaussian;
+  if (result.found.boundaries.empty())
+    result.found = find_boundaries(gaussian, result.params.search, plan.scope(), progress);
+  add_sentence(result.unfinished,
+               "there was no time to train networks and search with them, so these boundaries are the Gaussian "
+               "estimator's, which sees linear relations only");
 }
 
 }  // namespace
@@ -272,7 +354,9 @@ flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variabl
 
 BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
                                    Progress& progress) {
+  const Stopwatch since_begin;
   Stopwatch watch;
+  const Budget budget(params.time_budget, since_begin);
   BoundariesResult result;
   result.variables = data.names;
   result.rows = data.rows();
@@ -300,7 +384,8 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
       choosing || params.estimator == EstimatorKind::gaussian ? EstimatorKind::gaussian : EstimatorKind::flow;
   if (result.estimator == EstimatorKind::gaussian) {
     result.prepare_seconds = watch.lap();
-    result.found = find_boundaries(gaussian, params.search, plan.scope(), progress);
+    Deadline deadline(progress, since_begin, kGaussianShare * budget.end(), budget.never());
+    result.found = find_boundaries(gaussian, params.search, plan.scope(), deadline);
     result.search_seconds = watch.lap();
   }
   if (params.files.model.empty() && params.estimator != EstimatorKind::gaussian) {
@@ -310,9 +395,13 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
     result.prepare_seconds += watch.seconds();
   }
   if (result.estimator == EstimatorKind::flow) {
-    result.found = search_with_flow(data, plan, result, progress);
+    answer_with_flow(data, gaussian, plan, budget, result, progress);
   } else {
-    refine_by_graph(data, gaussian, plan, result.found, result, progress);
+    refine_by_graph(data, gaussian, plan, budget, result.found, result, progress);
+  }
+  if (result.found.cut_short > 0) {
+    add_sentence(result.unfinished, fmt::format("time ran out while {} of {} boundaries were still growing",
+                                                result.found.cut_short, plan.searched.size()));
   }
   if (result.estimator != EstimatorKind::flow && !params.files.save_model.empty()) {
     result.warnings.push_back(fmt::format("[mb] {} is not written: the Gaussian estimator was used and has no model",
@@ -328,7 +417,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   result.found.boundaries = std::move(boundaries);
   throw_if_disobedient(result, knowledge);
   warn_of_determined(result);
-  if (!params.files.checkpoint.empty() && !params.files.keep_checkpoint) {
+  if (!params.files.checkpoint.empty() && !params.files.keep_checkpoint && result.unfinished.empty()) {
     CheckpointFiles(params.files.checkpoint).remove();
   }
   return result;

@@ -11,6 +11,7 @@
 
 #include "fansite/dag/additive_noise.h"
 #include "fansite/data.h"
+#include "fansite/flow/calibration.h"
 #include "fansite/flow/ensemble.h"
 #include "fansite/flow/model_file.h"
 #include "fansite/knowledge.h"
@@ -44,6 +45,8 @@ struct BoundariesParams {
   std::int64_t steps = 0;  ///< flow: training steps of each network; 0: by effort
   flow::ModelFiles files;
   std::uint64_t seed = 0;  ///< of every random choice; the Gaussian estimator makes none
+  /// Seconds after which the best answer so far is wanted (docs/method.md, "A time budget"); 0: as long as it takes.
+  double time_budget = 0;
 };
 
 struct BoundariesResult {
@@ -64,12 +67,14 @@ struct BoundariesResult {
   flow::EnsembleParams flow;          ///< flow: the networks used
   int members = 0;                    ///< flow: networks
   std::int64_t training_steps = 0;    ///< flow: over all members
-  std::vector<flow::MeanCurvePoint> curve;  ///< flow: of the training
+  std::optional<flow::Calibration> calibration;  ///< flow: of each target given its boundary, on rows not seen
+  std::vector<flow::MeanCurvePoint> curve;       ///< flow: of the training
   std::int64_t evaluations = 0;  ///< flow: densities computed in the search, of one subset, row and network each
   double prepare_seconds = 0;    ///< checks, covariance, and the test of linearity
   double train_seconds = 0;
   double search_seconds = 0;
   double graph_seconds = 0;
+  double calibration_seconds = 0;
 };
 
 /// Boundaries that obey the knowledge. Throws a DataError when the table allows no answer, a UsageError for an unknown

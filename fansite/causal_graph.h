@@ -29,6 +29,9 @@ struct CausalGraphParams {
   dag::AdditiveNoiseParams additive_noise;
   dag::DifferentiableParams differentiable;
   std::uint64_t seed = 0;  ///< of every random choice; goes before the seeds of the parts
+  /// fansite-anm: seconds after which the best answer so far is wanted; 0: as long as it takes. Goes before that of the
+  /// boundaries, which get their share.
+  double time_budget = 0;
   /// Where the run keeps its state: networks in this file, the searches in files that add ".search" and ".graph" to its
   /// name. What is there already is continued from, and the result has the same bits as without. They are removed when
   /// all has ended well. "": nowhere. Goes before the paths of the parts.

@@ -95,10 +95,10 @@ std::vector<Boundary> find_by_gains(const Search& search, Boundaries& result, Pr
   std::vector<int> all(search.targets.size());
   std::iota(all.begin(), all.end(), 0);
   Sets sets = search.known;
-  result.steps = grow_and_shrink(search, all, sets, progress);
+  grow_and_shrink(search, all, sets, result, progress);
   Sets own = sets;
   if (search.params.stop == StopRule::calibrated) {
-    result.threshold = search_calibrated(search, sets, own, result.steps, progress);
+    result.threshold = search_calibrated(search, sets, own, result, progress);
   } else {
     sets = reconciled(search, search.params.rule, sets);
   }
@@ -169,7 +169,7 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
 }
 
 std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& result, Progress& progress) {
-  const std::vector<Path> paths = grow_paths(search, result.steps, progress);
+  const std::vector<Path> paths = grow_paths(search, result, progress);
   const Confirmed confirmed = confirm(search, paths, progress);
   result.threshold = confirmed.threshold;
   result.tested_pairs = static_cast<long>(confirmed.tested.size());

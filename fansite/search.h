@@ -99,6 +99,7 @@ struct Boundaries {
   double threshold = 1;                          ///< calibrated: the largest p-value that was admitted
   long steps = 0;                                ///< growing and shrinking steps over all targets
   long tested_pairs = 0;                         ///< pairs tested on held-out rows
+  long cut_short = 0;                            ///< targets whose growing was ended by the clock
 };
 
 class SearchKeeper;

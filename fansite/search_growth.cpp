@@ -27,17 +27,26 @@ bool is_useless(const Search& search, std::size_t slot, double loss, int given) 
   return search.corrected_p_value(slot, loss, given) > search.params.fdr;
 }
 
-// Grows every slot of a frontier, which are these of the search, to the end; the trailing misses are dropped. Returns
-// the steps taken.
-long grow(const Search& search, Frontier& frontier, const std::vector<std::size_t>& slots, const Progress& progress) {
+struct Growth {
+  long steps = 0;
+  long cut_short = 0;  // slots
+};
+
+// Grows every slot of a frontier, which are these of the search, to the end, or until time runs out; the trailing
+// misses are dropped.
+Growth grow(const Search& search, Frontier& frontier, const std::vector<std::size_t>& slots, const Progress& progress) {
   std::vector<int> active(slots.size());
   std::iota(active.begin(), active.end(), 0);
   std::vector<int> misses(active.size(), 0);
   std::vector<double> streaks(active.size(), 0.0);
-  long steps = 0;
+  Growth growth;
   std::vector<Candidate> best(active.size());
   while (!active.empty()) {
     throw_if_interrupted(progress);
+    if (progress.out_of_time()) {
+      growth.cut_short = static_cast<long>(active.size());
+      break;
+    }
     frontier.find_best(active, best);
     std::size_t kept = 0;
     for (std::size_t a = 0; a < active.size(); ++a) {
@@ -51,13 +60,13 @@ long grow(const Search& search, Frontier& frontier, const std::vector<std::size_
       in_a_row = miss ? in_a_row + 1 : 0;
       streak = miss ? streak + best[a].gain : 0.0;
       frontier.add(slot, best[a].variable);
-      ++steps;
+      ++growth.steps;
       active[kept++] = slot;
     }
     active.resize(kept);
   }
   for (std::size_t slot = 0; slot < slots.size(); ++slot) frontier.drop_last(static_cast<int>(slot), misses[slot]);
-  return steps;
+  return growth;
 }
 
 // Removes the weakest member that is not known to be one, while it is useless.
@@ -151,10 +160,11 @@ double Search::corrected_p_value(std::size_t slot, double gain, int given) const
   return best_of(estimator.p_value(gain, given), std::max(choices[slot] - given, 1));
 }
 
-long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress) {
+void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Boundaries& result,
+                     Progress& progress) {
   const auto n = static_cast<Index>(slots.size());
   const Index block = std::max(1, search.estimator.frontier_size());
-  std::vector<long> steps(slots.size(), 0);
+  std::vector<Growth> growths(slots.size());
   progress.begin("searching", static_cast<long>(n));
   parallel_for((n + block - 1) / block, [&](Index b) {
     const Index begin = b * block;
@@ -170,15 +180,18 @@ long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
     for (int i = 0; i < size; ++i) {
       for (const int z : sets[slot_at(i)]) frontier->add(i, z);
     }
-    long& count = steps[static_cast<std::size_t>(begin)];
-    count = grow(search, *frontier, own_slots, progress);
+    Growth& growth = growths[static_cast<std::size_t>(begin)];
+    growth = grow(search, *frontier, own_slots, progress);
     for (int i = 0; i < size; ++i) {
-      count += shrink(search, *frontier, i, slot_at(i), progress);
+      growth.steps += shrink(search, *frontier, i, slot_at(i), progress);
       sets[slot_at(i)] = frontier->members(i);
     }
     progress.advance(size);
   });
-  return std::accumulate(steps.begin(), steps.end(), 0L);
+  for (const Growth& growth : growths) {
+    result.steps += growth.steps;
+    result.cut_short += growth.cut_short;
+  }
 }
 
 namespace {
@@ -263,7 +276,7 @@ void fill_gains(const EntropyEstimator& estimator, Boundary& boundary) {
   boundary.conditional_entropy = estimator.conditional_entropy({boundary.target, set}).value;
 }
 
-std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress) {
+std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress& progress) {
   const std::size_t count = search.targets.size();
   std::vector<Path> paths(count);
   std::vector<int> firm(count, 0);  // the size at the last step that was surely worth it
@@ -298,6 +311,10 @@ std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progre
       if (!finished) active[kept++] = active[a];
     }
     active.resize(kept);
+    if (progress.out_of_time()) {
+      result.cut_short = static_cast<long>(active.size());
+      break;
+    }
     const std::vector<Candidate> best = next_steps(search, *frontier, active);
     kept = 0;
     for (std::size_t a = 0; a < active.size(); ++a) {
@@ -311,7 +328,7 @@ std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progre
       if (search.keeper != nullptr && search.keeper->next(at, paths[at].variables.size() - 1) < 0) {
         search.keeper->took(at, best[a].variable);
       }
-      ++steps;
+      ++result.steps;
       active[kept++] = active[a];
     }
     active.resize(kept);

@@ -43,8 +43,9 @@ struct Search {
 };
 
 /// Grows and shrinks the sets (one per target, in order of admission) of these slots, each from what it holds, in
-/// parallel. Returns the steps taken.
-long grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Progress& progress);
+/// parallel. Adds the steps taken to `result`, and the targets for which time ran out.
+void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Boundaries& result,
+                     Progress& progress);
 
 /// Fills in what each member of the boundary gains and is worth alone, what each near miss would gain, and the
 /// conditional entropy.
@@ -59,7 +60,7 @@ struct Path {
 };
 
 /// For estimators with held-out entropies: grows every target until more than `patience` steps in a row have not
-/// improved its held-out entropy by a standard error.
-std::vector<Path> grow_paths(const Search& search, long& steps, Progress& progress);
+/// improved its held-out entropy by a standard error. Adds to `result` as grow_and_shrink does.
+std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress& progress);
 
 }  // namespace fansite

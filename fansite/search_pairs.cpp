@@ -164,8 +164,9 @@ Pair fact_of(const Search& search, int target, int member) {
   return search.directed() ? Pair(target, member) : Pair(std::minmax(target, member));
 }
 
-double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress) {
+double search_calibrated(const Search& search, Sets& sets, Sets& own, Boundaries& result, Progress& progress) {
   for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
+    if (progress.out_of_time()) break;
     Sets told = reconciled(search, Symmetry::or_, sets);
     std::vector<int> changed;
     for (std::size_t s = 0; s < sets.size(); ++s) {
@@ -173,7 +174,7 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, long& step
     }
     if (changed.empty()) break;
     sets = std::move(told);
-    steps += grow_and_shrink(search, changed, sets, progress);
+    grow_and_shrink(search, changed, sets, result, progress);
   }
   own = sets;
   // Without the members that go, the others' evidence changes; so decide until nothing does.

@@ -19,7 +19,7 @@ Pair fact_of(const Search& search, int target, int member);
 
 /// By the law of gains: looks again where others propose members, then keeps the members whose evidence stands up to
 /// the whole table. `own` receives what each search found by itself. Returns the largest p-value kept.
-double search_calibrated(const Search& search, Sets& sets, Sets& own, long& steps, Progress& progress);
+double search_calibrated(const Search& search, Sets& sets, Sets& own, Boundaries& result, Progress& progress);
 
 /// A pair that was tested on held-out rows.
 struct Tested {

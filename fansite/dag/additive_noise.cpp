@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "fansite/dag/checkpoint.h"
 #include "fansite/dag/graph_search.h"
@@ -23,6 +24,7 @@
 namespace fansite::dag {
 namespace {
 
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kResamples = 100;
 
@@ -49,6 +51,7 @@ Evidence evidence_of(const Vector& differences, const Eigen::MatrixXf& weights) 
 }
 
 constexpr Evidence kCertain = {kInfinity, 0, 1};
+constexpr Evidence kOpen = {kNotKnown, kNotKnown, 0.5};
 
 // The rows' surprisals of whole graphs; children that two graphs agree on cancel.
 class RowScores {
@@ -108,6 +111,7 @@ StateIdentity identity(const MatrixView& values, const AdditiveNoiseParams& para
 struct Weighed {
   ParentSets best;
   std::map<Edge, ParentSets> turned;
+  std::set<Edge> open;  // time ran out before these could be turned
 };
 
 // The best graph in which the edge is turned round: from this one with it alone turned, and from the nearest one of the
@@ -138,13 +142,19 @@ Weighed weigh_directions(GraphSearch& search, Progress& progress) {
   for (bool settled = false; !settled;) {
     settled = true;
     result.turned.clear();
+    result.open.clear();
     const Dag edges = dag_of(result.best);
     const double total = search.total(result.best);
     progress.begin("weighing directions", edges.edges());
     for (int to = 0; to < edges.nodes() && settled; ++to) {
       for (const int from : edges.parents(to)) {
-        std::optional<ParentSets> other = turned_round(search, result.best, {from, to});
+        std::optional<ParentSets> other;
+        if (!progress.out_of_time()) other = turned_round(search, result.best, {from, to});
         progress.advance(1);
+        if (progress.out_of_time()) {  // what was found in a hurry would make the direction look surer than it is
+          result.open.insert({from, to});
+          continue;
+        }
         if (!other) continue;
         if (search.total(*other) < total - 1e-9) {
           search.climb(*other);
@@ -186,6 +196,10 @@ GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eig
   edge.to = to;
   const std::vector<int>& of_child = best[static_cast<std::size_t>(to)];
   edge.existence = evidence_of((rows(to, without(of_child, from)) - rows(to, of_child)).cast<double>(), weights);
+  if (weighed.open.contains(ends)) {
+    edge.direction = kOpen;
+    return edge;
+  }
   const auto other = weighed.turned.find(ends);
   if (other == weighed.turned.end()) {  // only what is known keeps an edge from being turned
     edge.direction = kCertain;
@@ -270,6 +284,7 @@ class ScaledSearch {
       result.additivity = test_additivity(regression_, weighed.best, progress_);
       result.fits = scores_.fits();
       result.rows = regression_.rows();
+      result.cut_short = !weighed.open.empty() || progress_.out_of_time();
       return result;
     });
   }
@@ -344,7 +359,9 @@ AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const Gr
   if (params.scale != NoiseScale::normal_scores) {
     ScaledSearch search(values, constraints, params, progress);
     original = search.find();
-    if (params.scale == NoiseScale::original || !original->additivity.suspicious) return std::move(*original);
+    if (params.scale == NoiseScale::original || !original->additivity.suspicious || original->cut_short) {
+      return std::move(*original);
+    }
     explained = search.explained();
   }
   const AdditiveNoiseParams scored = of_scores(params);

@@ -81,9 +81,10 @@ struct AdditiveNoiseResult {
   Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
   NoiseScale scale = NoiseScale::original;  ///< the one used
   AdditivityTest additivity = {};
-  double score = 0;  ///< Σ of entropies and prices, nats a row
-  long fits = 0;     ///< regressions
-  Index rows = 0;    ///< used
+  double score = 0;        ///< Σ of entropies and prices, nats a row
+  long fits = 0;           ///< regressions
+  Index rows = 0;          ///< used
+  bool cut_short = false;  ///< time ran out: there may be better graphs, and directions that were not weighed are open
 };
 
 AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,

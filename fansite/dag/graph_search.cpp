@@ -217,6 +217,7 @@ GraphSearch::Step GraphSearch::best_step(const ParentSets& parents, Edge kept) c
 void GraphSearch::climb(ParentSets& parents, Edge kept) {
   while (true) {
     throw_if_interrupted(progress_);
+    if (progress_.out_of_time()) return;
     prepare_steps(parents);
     const Step step = best_step(parents, kept);
     if (step.gain <= kLeastGain) return;

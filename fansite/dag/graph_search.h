@@ -60,7 +60,8 @@ class GraphSearch {
 
   /// The required edges alone, and required links in the first directions that may be and close no cycle.
   ParentSets start() const;
-  /// Adds, deletes and reverses edges, the best first, until no such step lowers the total. `kept` stays.
+  /// Adds, deletes and reverses edges, the best first, until no such step lowers the total or time runs out. `kept`
+  /// stays.
   void climb(ParentSets& parents, Edge kept = {-1, -1});
   /// The same graph with from → to turned round, which a first climb may then repair around it; false if that must not
   /// be.

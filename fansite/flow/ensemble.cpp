@@ -57,7 +57,13 @@ class CheckpointKeeper {
     const std::lock_guard lock(lock_);
     checkpoint_.ensemble.members[member].trained = std::move(trained);
     checkpoint_.under_way[member].reset();
-    if (!path_.empty()) write();
+    complete_ = false;
+    if (!path_.empty() && written_.seconds() >= wait_) write();
+  }
+
+  // The whole ensemble, unless it is there already.
+  void ended() {
+    if (!path_.empty() && !complete_) write();
   }
 
  private:
@@ -65,6 +71,7 @@ class CheckpointKeeper {
     written_.lap();
     save_checkpoint(checkpoint_, path_);
     wait_ = std::max(1.0, 30 * written_.lap());  // a thirtieth of the time at most
+    complete_ = true;
   }
 
   Checkpoint& checkpoint_;
@@ -73,6 +80,7 @@ class CheckpointKeeper {
   std::vector<Stopwatch> kept_;  // since each member's state was last taken over
   Stopwatch written_;            // since the file was
   double wait_ = 1;              // seconds
+  bool complete_ = true;         // the file has every member that has ended
 };
 
 std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Member& member) {
@@ -195,6 +203,28 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
   return p;
 }
 
+double training_rate(const Dataset& data, const EnsembleParams& params, double seconds) {
+  const EnsembleParams settings = complete(params, data.variables(), data.rows());
+  const Ensemble ensemble = untrained(data, settings);
+  const Matrix values = apply_transforms(ensemble.transforms, data.values);
+  const int threads = std::min(thread_count(), settings.members());
+  std::vector<double> rates(static_cast<std::size_t>(threads), 0.0);
+  parallel_for(threads, [&](std::ptrdiff_t t) {
+    const Member& member = ensemble.members[static_cast<std::size_t>(t)];
+    const auto table = in_order<RowTable>(values, member.order);
+    const std::vector<int> rows = rows_to_train_on(ensemble, member);
+    Training training(table, rows, settings.shape, settings.train, Key{settings.seed});
+    training.advance(10);  // caches warm, clock up
+    const std::int64_t first = training.steps();
+    const Stopwatch watch;
+    do {
+      training.advance(10);
+    } while (watch.seconds() < seconds && !training.finished());
+    rates[static_cast<std::size_t>(t)] = static_cast<double>(training.steps() - first) / watch.seconds();
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
                         const std::string& checkpoint_path) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
@@ -239,6 +269,7 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     Team team;
     train_member(waiting.back(), &team);
   }
+  keeper.ended();
   return std::move(checkpoint.ensemble);
 }
 

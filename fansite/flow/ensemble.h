@@ -67,6 +67,9 @@ int default_blocks(int variables);
 /// Settings filled in and checked for a table of this size; throws a UsageError.
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows);
 
+/// Steps a second, all threads together, of a training like this one: measured in about `seconds`.
+double training_rate(const Dataset& data, const EnsembleParams& params, double seconds = 0.3);
+
 /// Trains all members, several at a time, or one with all threads. The values must be finite and no column constant or
 /// a copy of another. With a checkpoint path, the state is written there every few seconds, a file of the same training
 /// that is there already is continued from, and at the end it holds all; the result has the same bits as without.

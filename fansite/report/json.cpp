@@ -124,6 +124,22 @@ int find(const std::map<std::string, int>& index, const std::string& name, const
   return found->second;
 }
 
+Json calibration_to_json(const BoundariesResult& result) {
+  const flow::Calibration& calibration = *result.calibration;
+  Json variables = Json::array();
+  for (const flow::TargetCalibration& target : calibration.targets) {
+    variables.push_back({{"name", result.variables[static_cast<std::size_t>(target.target)]},
+                         {"ks", number(target.ks)},
+                         {"p_value", number(target.p_value)},
+                         {"latent_mean", number(target.latent_mean)},
+                         {"latent_sd", number(target.latent_sd)},
+                         {"latent_skewness", number(target.latent_skewness)},
+                         {"latent_kurtosis", number(target.latent_kurtosis)},
+                         {"pit", target.pit}});
+  }
+  return {{"rows", calibration.rows}, {"bins", calibration.bins}, {"pit", calibration.pit}, {"variables", variables}};
+}
+
 }  // namespace
 
 std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
@@ -161,11 +177,13 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
     lines.field("training_steps", std::to_string(result.training_steps));
     lines.field("tested_pairs", std::to_string(result.found.tested_pairs));
     lines.field("training", text(training_to_json(result)));
+    if (result.calibration) lines.field("calibration", text(calibration_to_json(result)));
   }
   Json phases = {{"prepare_seconds", result.prepare_seconds},
                  {"train_seconds", result.train_seconds},
                  {"search_seconds", result.search_seconds},
-                 {"graph_seconds", result.graph_seconds}};
+                 {"graph_seconds", result.graph_seconds},
+                 {"calibration_seconds", result.calibration_seconds}};
   if (result.estimator == EstimatorKind::flow) phases["evaluations"] = result.evaluations;
   add_timing(lines, phases, timing);
   return lines.text();
