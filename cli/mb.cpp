@@ -54,7 +54,8 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
     if (asked_for && test.linear_equations) line += " over a Gaussian base";
     if (test.linear_equations) line += ", since nothing speaks against linear relations";
     if (!asked_for && !test.linear_equations) {
-      line += fmt::format(", since {} and {} are not related linearly (p = {:.1g})", name_of(test.pair.first),
+      line += fmt::format(", {} {} and {} are not related linearly (p = {:.1g})",
+                          result.estimator == EstimatorKind::flow ? "since" : "although", name_of(test.pair.first),
                           name_of(test.pair.second), test.pair_p_value);
     }
   }

@@ -302,12 +302,16 @@ TEST(Bytes, OtherFilesAreNamed) {
   EXPECT_THAT(message_of<DataError>([&] { flow::parse_model(other, "x"); }),
               HasSubstr("search for a graph, not a mod"));
   EXPECT_THAT(message_of<DataError>([&] { flow::parse_checkpoint(other, "x"); }),
-              HasSubstr("this is the checkpoint of a search for a graph, not of a training"));
+              HasSubstr("this is the checkpoint of a search for a graph, not the checkpoint of a training"));
   other[12] = 1;
-  EXPECT_THAT(error_of(other), HasSubstr("this is a trained model, not a checkpoint"));
+  EXPECT_THAT(error_of(other), HasSubstr("this is a trained model, not the checkpoint of a search for a graph"));
   other[12] = 2;
-  EXPECT_THAT(error_of(other), HasSubstr("this is the checkpoint of a training, not of a search for a graph"));
+  EXPECT_THAT(
+      error_of(other),
+      HasSubstr("this is the checkpoint of a training that has not ended, not the checkpoint of a search for a graph"));
   other[12] = 4;
+  EXPECT_THAT(error_of(other), HasSubstr("this is the checkpoint of a search for boundaries, not the checkpoint of"));
+  other[12] = 5;
   EXPECT_THAT(error_of(other), HasSubstr("damaged"));
   other[8] = 2;
   EXPECT_THAT(error_of(other), HasSubstr("Update fansite"));

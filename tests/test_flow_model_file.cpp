@@ -460,7 +460,7 @@ TEST(ModelFile, ForeignFilesAreNamed) {
             "one.");
   EXPECT_THAT(checkpoint_error("hello"), HasSubstr("not a checkpoint that fansite has written"));
   EXPECT_THAT(model_error(checkpoint), HasSubstr("this is the checkpoint of a training that has not ended"));
-  EXPECT_THAT(checkpoint_error(model), HasSubstr("this is a trained model, not a checkpoint"));
+  EXPECT_THAT(checkpoint_error(model), HasSubstr("this is a trained model, not the checkpoint of a training"));
   std::string newer = model;
   newer[8] = 7;
   EXPECT_EQ(model_error(newer),

@@ -65,11 +65,18 @@ TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
   EXPECT_FALSE(miss.contains("q_value"));
   EXPECT_FALSE(root["boundaries"][0].contains("path"));
   EXPECT_FALSE(root["boundaries"][0].contains("runner_up"));
-  for (const char* field : {"linearity", "members", "training_steps", "tested_pairs", "evaluations"}) {
+  for (const char* field : {"linearity", "members", "training_steps", "tested_pairs", "training", "calibration"}) {
     EXPECT_FALSE(root.contains(field)) << field;
   }
+  EXPECT_FALSE(root["timing"].contains("evaluations"));
+  // What it takes to repeat the run.
+  EXPECT_TRUE(root["manifest"]["data_hash"].is_string());
+  EXPECT_TRUE(root["manifest"]["version"].is_string());
+  EXPECT_EQ(root["manifest"]["seed"], 0);
+  EXPECT_EQ(root["complete"], true);
+  EXPECT_FALSE(root.contains("unfinished"));
   EXPECT_FALSE(root["settings"].contains("flow"));
-  EXPECT_FALSE(root["settings"].contains("effort"));
+  EXPECT_EQ(root["settings"]["effort"], "normal");
 }
 
 /// What flows may have found, by hand.
@@ -85,6 +92,10 @@ BoundariesResult found_by_flows() {
   result.members = 5;
   result.training_steps = 40000;
   result.evaluations = 123456789012;
+  result.curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}};
+  result.calibration = flow::Calibration{300, 2, {0.5, 0.5}, {{1, {0.5, 0.5}, 0.125, 0.75, 0, 1, 0, 0}}};
+  result.model_hash = 255;
+  result.unfinished = "time ran out";
   result.linearity = LinearityTest{};
   result.linearity->linear_equations = false;
   result.linearity->pair = {0, 1};
@@ -127,7 +138,15 @@ TEST(Json, FlowsTellMore) {
   EXPECT_EQ(root["members"], 5);
   EXPECT_EQ(root["training_steps"], 40000);
   EXPECT_EQ(root["tested_pairs"], 2);
-  EXPECT_EQ(root["evaluations"], 123456789012);
+  EXPECT_EQ(root["timing"]["evaluations"], 123456789012);
+  EXPECT_EQ(root["training"], json::parse(R"({"members": 5, "steps": 40000, "curve": [{"step": 250, "training": 1.5,
+    "training_sd": 0.25, "held_out": null, "held_out_sd": null}]})"));
+  EXPECT_EQ(root["calibration"], json::parse(R"({"rows": 300, "bins": 2, "pit": [0.5, 0.5], "variables": [{"name": "b",
+    "ks": 0.125, "p_value": 0.75, "latent_mean": 0.0, "latent_sd": 1.0, "latent_skewness": 0.0,
+    "latent_kurtosis": 0.0, "pit": [0.5, 0.5]}]})"));
+  EXPECT_EQ(root["manifest"]["model_hash"], "00000000000000ff");
+  EXPECT_EQ(root["complete"], false);
+  EXPECT_EQ(root["unfinished"], "time ran out");
   EXPECT_EQ(root["linearity"], json::parse(R"({"linear_equations": false, "pair": ["a", "b"], "pair_p_value": 1e-5,
     "linear_gaussian": false, "p_value": 1.0, "target": "b", "other": "a", "sign": "curvature",
     "normal_residuals": true, "normality_p_value": 1.0})"));

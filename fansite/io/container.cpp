@@ -203,7 +203,7 @@ void Contents::check_preamble() const {
         fmt::format("written by a newer fansite, version {} of the format where this one knows {}. Update fansite.",
                     version, kVersion));
   }
-  if (version == 0 || kind == 0 || kind > 3) source_.damaged("its first bytes make no sense");
+  if (version == 0 || kind == 0 || kind > 4) source_.damaged("its first bytes make no sense");
   if (kind != static_cast<std::uint32_t>(source_.kind)) source_.fail(misplaced(source_.kind, FileKind{kind}));
 }
 

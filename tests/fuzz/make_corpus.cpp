@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, graph_checkpoint and
-// knowledge with files that are right and nearly right. Made, not committed.
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, graph_checkpoint,
+// search_checkpoint and knowledge with files that are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -14,6 +14,7 @@
 #include "fansite/dag/checkpoint.h"
 #include "fansite/flow/model_file.h"
 #include "fansite/io/npy.h"
+#include "fansite/search_checkpoint.h"
 
 namespace {
 
@@ -152,6 +153,17 @@ Seeds model_seeds() {
   return seeds;
 }
 
+Seeds search_checkpoint_seeds() {
+  fansite::SearchCheckpoint checkpoint{{2, 4, 0x123456789ABCDEF0, "words"}, {}};
+  Seeds seeds{"", "FANSITE\x1a", to_bytes(checkpoint)};
+  checkpoint.state.paths = {{1, 3}, {}, {0}};
+  checkpoint.state.tested[{0, 1}] = {0.25, 0.5, Eigen::ArrayXf::Ones(2), 1};
+  checkpoint.state.tested[{2, 3}] = {};
+  seeds.push_back(to_bytes(checkpoint));
+  seeds.push_back(seeds[3].substr(0, seeds[3].size() / 2));
+  return seeds;
+}
+
 Seeds graph_checkpoint_seeds() {
   using namespace fansite::dag;
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -233,6 +245,7 @@ int main(int argc, char** argv) {
     write(root / "npz", npz_seeds());
     write(root / "model", model_seeds());
     write(root / "graph_checkpoint", graph_checkpoint_seeds());
+    write(root / "search_checkpoint", search_checkpoint_seeds());
     write(root / "knowledge", knowledge_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
