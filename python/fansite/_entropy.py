@@ -222,11 +222,33 @@ class EntropyModel(Estimator):
         return self
 
     def entropy(self, target: str) -> Estimate:
-        """H(target) in nats, with its standard error."""
+        """H(target) in nats, with its standard error.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+
+        Returns
+        -------
+        Estimate
+        """
         return self.conditional_entropy(target)
 
     def conditional_entropy(self, target: str, given: Sequence[str] | str = ()) -> Estimate:
-        """H(target | given) in nats, with its standard error; minus infinity if they determine the target."""
+        """H(target | given) in nats, with its standard error; minus infinity if they determine the target.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        given : sequence of str or str
+            What is known.
+
+        Returns
+        -------
+        Estimate
+        """
         with running(self.n_jobs, False) as run:
             return Estimate(*self._model().conditional_entropy(target, _names(given), run))
 
@@ -234,12 +256,37 @@ class EntropyModel(Estimator):
         """I(target; about | given) in nats: what ``about`` tells of the target that ``given`` does not.
 
         Its standard error is that of the row by row difference, far smaller than those of the two entropies.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        about : sequence of str or str
+            What tells of it.
+        given : sequence of str or str
+            What is known already.
+
+        Returns
+        -------
+        Estimate
         """
         with running(self.n_jobs, False) as run:
             return Estimate(*self._model().mutual_information(target, _names(about), _names(given), run))
 
     def information(self, target: str, given: Sequence[str] | str) -> Information:
-        """H(target | given), and what each of the given tells beyond the others, as ``fansite entropy`` does."""
+        """H(target | given), and what each of the given tells beyond the others, as ``fansite entropy`` does.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        given : sequence of str or str
+            What is known.
+
+        Returns
+        -------
+        Information
+        """
         with running(self.n_jobs, False) as run:
             return Information.from_json(self._model().information(target, _names(given), run))
 

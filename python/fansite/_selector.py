@@ -127,7 +127,7 @@ class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             target += "'"
         params = boundaries_params(self)
         assign(params, {"targets": [target]})
-        data = from_array(np.column_stack([values, y]), [*names, target])
+        data = from_array(values, [*names, target], np.ascontiguousarray(y, dtype=np.float64))
         with running(self.n_jobs, self.verbose) as run:
             text = _core.markov_boundaries(data, _core.Knowledge(), params, run)
         self.result_ = BoundariesResult.from_json(text)
