@@ -44,11 +44,13 @@ $(VENV)/installed: $(VENV)/wheel
 	@$(PYTHON) -m pip install --quiet "fansite[test]"
 	@touch $@
 
+# As old as the start of the build: what is edited meanwhile is newer.
 $(VENV)/wheel: $(WHEEL_SOURCES) | $(VENV)/ready
 	@rm -f dist/fansite-*.whl
+	@touch $@.begun
 	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --config-settings=build-dir=build/wheel \
 	  --config-settings=cmake.define.FANSITE_WERROR=ON --wheel-dir dist .
-	@touch $@
+	@mv $@.begun $@
 
 $(VENV)/ready:
 	@tools/setup.sh python
@@ -56,7 +58,7 @@ $(VENV)/ready:
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.11" "nanobind>=2.9"
 	@touch $@
 
-bench: configure ## the benchmarks of bench/, each figure beside its target
+bench: configure $(VENV)/installed ## the benchmarks of bench/, each figure beside its target
 	@cmake --build --preset $(PRESET) --target benchmarks fansite_cli
 	@tools/bench.sh $(BUILD)/bench
 
