@@ -4,7 +4,13 @@
 
 PRESET := release
 BUILD := build/$(PRESET)
-PYTHON := build/venv/bin/python
+VENV := build/venv
+PYTHON := $(VENV)/bin/python
+# What a wheel is made of: it is made again only if one of these has changed.
+WHEEL_SOURCES := $(shell find CMakeLists.txt LICENSE README.md pyproject.toml cli cmake fansite python -type f \
+  -not -path 'python/tests/*' -not -path 'python/tools/*' -not -name '*.pyc')
+# The library's objects are the same in the program and in the wheel: compiled once, where there is ccache.
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
 help:      ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -24,22 +30,35 @@ demo: build ## simulate a network, find every Markov boundary, compare with the 
 test: configure ## every test
 	@cmake --build --preset $(PRESET)
 	@ctest --preset $(PRESET)
+ifeq ($(PRESET),release)
+	@$(MAKE) --no-print-directory test-python
+endif
 
-wheel: $(PYTHON) ## the Python wheel in dist/
-	@rm -f dist/fansite-*.whl
-	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --config-settings=build-dir=build/wheel --wheel-dir dist .
+wheel: $(VENV)/wheel ## the Python wheel in dist/
 
-test-python: wheel ## the Python tests, with the wheel in the virtual environment build/venv
-	@$(PYTHON) -m pip install --quiet --force-reinstall --no-deps dist/fansite-*.whl
-	@$(PYTHON) -m pip install --quiet "fansite[test]"
+test-python: $(VENV)/installed ## the Python tests, with the wheel in the virtual environment build/venv
 	@$(PYTHON) -m pytest
 
-$(PYTHON):
-	@tools/setup.sh python
-	@test -x $@ || python3 -m venv build/venv
-	@$@ -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.9"
+$(VENV)/installed: $(VENV)/wheel
+	@$(PYTHON) -m pip install --quiet --force-reinstall --no-deps dist/fansite-*.whl
+	@$(PYTHON) -m pip install --quiet "fansite[test]"
+	@touch $@
 
-bench: configure ## the benchmarks of bench/, each figure beside its target
+# As old as the start of the build: what is edited meanwhile is newer.
+$(VENV)/wheel: $(WHEEL_SOURCES) | $(VENV)/ready
+	@rm -f dist/fansite-*.whl
+	@touch $@.begun
+	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --config-settings=build-dir=build/wheel \
+	  --config-settings=cmake.define.FANSITE_WERROR=ON --wheel-dir dist .
+	@mv $@.begun $@
+
+$(VENV)/ready:
+	@tools/setup.sh python
+	@python3 -m venv $(VENV)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.11" "nanobind>=2.9"
+	@touch $@
+
+bench: configure $(VENV)/installed ## the benchmarks of bench/, each figure beside its target
 	@cmake --build --preset $(PRESET) --target benchmarks fansite_cli
 	@tools/bench.sh $(BUILD)/bench
 

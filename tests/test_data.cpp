@@ -122,7 +122,7 @@ TEST_F(FileTest, OutputRefusesAtOnce) {
   EXPECT_THAT(
       message_of<UsageError>([&] { OutputFile file(path("no/such/out.json")); }),
       testing::AllOf(HasSubstr("[write] cannot write '"), HasSubstr("no/such/out.json': No such file or directory.")));
-  EXPECT_THAT(message_of<UsageError>([&] { OutputFile file(path(".")); }), HasSubstr("is a directory"));
+  EXPECT_THAT(message_of<PathError>([&] { OutputFile file(path(".")); }), HasSubstr("is a directory"));
   EXPECT_THAT(message_of<UsageError>([&] { OutputFile file(""); }), HasSubstr("is empty"));
 }
 

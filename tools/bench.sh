@@ -22,3 +22,6 @@ echo "=== study ==="
 echo
 echo "=== flow ==="
 "$folder/../fansite" bench flow
+echo
+echo "=== python ==="
+build/venv/bin/python python/tools/import_time.py

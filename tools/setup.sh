@@ -5,7 +5,7 @@
 #   tools/setup.sh python  also what the Python package needs
 set -euo pipefail
 
-packages=(g++ cmake ninja-build pkg-config
+packages=(g++ ccache cmake ninja-build pkg-config
   libeigen3-dev libopenblas-dev libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
   libgtest-dev libgmock-dev librapidcheck-dev)
 case "${1:-}" in

@@ -60,9 +60,15 @@ std::string read_to_end(int fd, const std::string& where, const Progress* progre
   return bytes;
 }
 
-UsageError cannot_write(const std::string& path, int code) {
-  return UsageError(fmt::format("[write] cannot write '{}': {}. Give a path in an existing, writable directory.", path,
-                                system_message(code)));
+PathError cannot_write(const std::string& path, int code) {
+  return {fmt::format("[write] cannot write '{}': {}. Give a path in an existing, writable directory.", path,
+                      system_message(code)),
+          code};
+}
+
+void check_no_directory(bool is_directory, std::string_view operation, const std::string& path) {
+  if (!is_directory) return;
+  throw PathError(fmt::format("[{}] '{}' is a directory. Give the path of a file in it.", operation, path), EISDIR);
 }
 
 }  // namespace
@@ -77,12 +83,12 @@ FileView::FileView(const std::string& path, const Progress* progress) {
   if (file.fd < 0) {
     const int code = errno;
     const auto message = fmt::format("[read] cannot read '{}': {}. Check the path.", path, system_message(code));
-    if (code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG) throw UsageError(message);
+    if (code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG) throw PathError(message, code);
     throw IoError(message);
   }
   struct stat status {};
   const bool known = ::fstat(file.fd, &status) == 0;
-  check(!known || !S_ISDIR(status.st_mode), "[read] '{}' is a directory. Give the path of a file in it.", path);
+  check_no_directory(known && S_ISDIR(status.st_mode), "read", path);
   if (known && S_ISREG(status.st_mode) && status.st_size > 0) {
     const auto size = static_cast<std::size_t>(status.st_size);
     void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
@@ -106,7 +112,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   check(!path_.empty(), "[write] the name of the output file is empty. Give a path.");
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
-  check(!exists || !S_ISDIR(status.st_mode), "[write] '{}' is a directory. Give the path of a file in it.", path_);
+  check_no_directory(exists && S_ISDIR(status.st_mode), "write", path_);
 
   if (exists && !S_ISREG(status.st_mode)) {  // /dev/stdout, /dev/null, a named pipe: nothing there to replace
     file_ = std::fopen(path_.c_str(), "wb");

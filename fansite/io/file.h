@@ -8,12 +8,22 @@
 #include <string>
 #include <string_view>
 
+#include "fansite/error.h"
+
 namespace fansite {
 
 class Progress;
 
+/// The path is wrong: nothing is there, or nothing can be (exit code 2, FileNotFoundError and its kin in Python).
+class PathError : public UsageError {
+ public:
+  PathError(const std::string& message, int code) : UsageError(message), code(code) {}
+  int code;  ///< errno
+};
+
 /// The bytes of a file, memory-mapped while this lives; "-" reads standard input to its end. A path that does not exist
-/// is a UsageError, one that cannot be read an IoError. `progress` can stop the wait for a pipe (Interrupted).
+/// or is a directory is a PathError, one that cannot be read an IoError. `progress` can stop the wait for a pipe
+/// (Interrupted).
 class FileView {
  public:
   explicit FileView(const std::string& path, const Progress* progress = nullptr);
@@ -29,7 +39,7 @@ class FileView {
 };
 
 /// A file that appears whole or not at all: written under a temporary name beside `path`, renamed by commit(), and
-/// removed if that is not reached. Opening checks at once that the place is writable (a UsageError if not), before any
+/// removed if that is not reached. Opening checks at once that the place is writable (a PathError if not), before any
 /// long work. Devices and pipes, such as /dev/stdout, are written to directly.
 class OutputFile {
  public:

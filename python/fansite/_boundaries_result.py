@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markov boundaries as values, read from the JSON that C++ writes; so every number is the command line's."""
+"""Markov boundaries as values."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core, _html
+from ._result import Result, number
 
 _INFINITE = float("inf")
 _UNKNOWN = float("nan")
@@ -91,7 +89,7 @@ class Boundary:
 
 
 @dataclass(frozen=True, eq=False)
-class BoundariesResult:
+class BoundariesResult(Result):
     """The boundaries of a table, with all that they rest on; equal if all but the timing is."""
 
     variables: list[str]
@@ -107,37 +105,18 @@ class BoundariesResult:
     boundaries: dict[str, Boundary]
     moral_edges: list[tuple[str, str]]
     timing: dict[str, Any]
-    _json: str = field(repr=False)
+    _FORMAT: ClassVar[str] = "fansite.boundaries/1"
+    _COMMAND: ClassVar[str] = "fansite mb"
 
     @classmethod
-    def from_json(cls, text: str) -> BoundariesResult:
-        """From what ``fansite mb`` writes, or ``to_json``."""
-        read = read_json(text, "fansite.boundaries/1", "fansite mb")
-        boundaries = {entry["target"]: _boundary(entry) for entry in read["boundaries"]}
-        return cls(
-            variables=read["variables"],
-            rows=read["rows"],
-            settings=read["settings"],
-            warnings=read["warnings"],
-            estimator=read["estimator"],
-            linearity=read.get("linearity"),
-            graph=read.get("graph"),
-            boundaries=boundaries,
-            moral_edges=[(first, second) for first, second in read["moral_edges"]],
-            timing=read["timing"],
-            _json=text,
-        )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> BoundariesResult:
-        """From a file that ``fansite mb`` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BoundariesResult) and answer(self._json) == answer(other._json)
-
-    def __hash__(self) -> int:
-        return hash(answer(self._json))
+    def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "estimator", "timing")},
+            "linearity": read.get("linearity"),
+            "graph": read.get("graph"),
+            "boundaries": {entry["target"]: _boundary(entry) for entry in read["boundaries"]},
+            "moral_edges": [(first, second) for first, second in read["moral_edges"]],
+        }
 
     def __getitem__(self, target: str) -> Boundary:
         return self.boundaries[target]
@@ -155,10 +134,6 @@ class BoundariesResult:
         for first, second in self.moral_edges:
             graph[place[first], place[second]] = graph[place[second], place[first]] = 1
         return graph
-
-    def to_json(self) -> str:
-        """The same text as ``fansite mb`` writes (docs/formats.md)."""
-        return self._json
 
     def to_pandas(self) -> Any:
         """One row for each member of each boundary, as a pandas DataFrame."""
@@ -195,29 +170,6 @@ class BoundariesResult:
         return _html.boundaries(self)
 
 
-def read_json(text: str, format: str, program: str) -> dict[str, Any]:
-    """A result of fansite of this format; a ValueError for anything else."""
-    try:
-        read = json.loads(text)
-        found = read["format"]
-    except (json.JSONDecodeError, KeyError, TypeError):
-        raise ValueError(f"[read] this is no JSON result of fansite. Give what `{program}` wrote.") from None
-    if found != format:
-        raise ValueError(f"[read] this has format '{found}', not '{format}'. Give what `{program}` wrote.")
-    assert isinstance(read, dict)
-    return read
-
-
-def answer(text: str) -> str:
-    """A result without its last key, the timing: what depends on data, settings and seed alone."""
-    return text[: text.rindex('"timing"')]
-
-
-def number(value: float | None, null: float) -> float:
-    """JSON has no infinities: null stands for the one that the field can have."""
-    return null if value is None else value
-
-
 def _boundary(entry: dict[str, Any]) -> Boundary:
     return Boundary(
         target=entry["target"],
@@ -234,12 +186,8 @@ def _boundary(entry: dict[str, Any]) -> Boundary:
 
 def _member(entry: dict[str, Any]) -> Member:
     return Member(
-        name=entry["name"],
-        gain=number(entry["gain"], _INFINITE),
-        se=number(entry["se"], _UNKNOWN),
+        **_evidence(entry),
         unique=number(entry["unique"], _INFINITE),
-        p_value=number(entry["p_value"], _UNKNOWN),
-        q_value=number(entry["q_value"], _UNKNOWN),
         votes=entry.get("votes", _UNKNOWN),
         stability=entry.get("stability", _UNKNOWN),
         by_symmetry=entry.get("by_symmetry", False),
@@ -251,11 +199,15 @@ def _member(entry: dict[str, Any]) -> Member:
 
 
 def _near_miss(entry: dict[str, Any]) -> NearMiss:
-    return NearMiss(
-        name=entry["name"],
-        gain=number(entry["gain"], _INFINITE),
-        se=number(entry["se"], _UNKNOWN),
-        p_value=number(entry["p_value"], _UNKNOWN),
-        q_value=number(entry.get("q_value"), _UNKNOWN),
-        reason=entry["reason"],
-    )
+    return NearMiss(**_evidence(entry), reason=entry["reason"])
+
+
+def _evidence(entry: dict[str, Any]) -> dict[str, Any]:
+    """What members and near misses both have."""
+    return {
+        "name": entry["name"],
+        "gain": number(entry["gain"], _INFINITE),
+        "se": number(entry["se"], _UNKNOWN),
+        "p_value": number(entry["p_value"], _UNKNOWN),
+        "q_value": number(entry.get("q_value"), _UNKNOWN),
+    }

@@ -11,15 +11,16 @@ import numpy as np
 
 from . import _core
 from ._boundaries_result import BoundariesResult
+from ._finder import Finder
 from ._knowledge import Knowledge, for_table
 from ._running import running
-from ._settings import Estimator, assign, assign_paths, seed_of
-from ._table import as_dataset, is_pandas, labelled, warn
+from ._settings import assign, assign_paths, seed_of
+from ._table import as_dataset, is_pandas, labelled
 
 _C = _core.BoundariesParams()  # the defaults are C++'s
 
 
-class MarkovBoundary(Estimator):
+class MarkovBoundary(Finder[BoundariesResult]):
     """Find the Markov boundary of every variable of a table, as ``fansite mb`` does.
 
     The boundary of a variable is the smallest set of others that makes all the rest useless for predicting it: its
@@ -160,10 +161,7 @@ class MarkovBoundary(Estimator):
         with running(self.n_jobs, self.verbose) as run:
             text = _core.markov_boundaries(data, for_table(self.knowledge, data.names), params, run)
         result = BoundariesResult.from_json(text)
-        warn(result.warnings)
-        self.result_ = result
-        self.n_features_in_ = len(result.variables)
-        self.feature_names_in_ = np.array(result.variables, dtype=object)
+        self._keep(result)
         self.boundaries_ = {target: boundary.names for target, boundary in result.boundaries.items()}
         self.gains_ = {
             target: {member.name: member.gain for member in boundary.members}
@@ -171,29 +169,6 @@ class MarkovBoundary(Estimator):
         }
         self.moral_graph_ = labelled(result.moral_graph(), result.variables, is_pandas(X))
         return self
-
-    def to_json(self) -> str:
-        """The same text as ``fansite mb`` writes (docs/formats.md)."""
-        return self._result().to_json()
-
-    def to_pandas(self) -> Any:
-        """One row for each member of each boundary, as a pandas DataFrame."""
-        return self._result().to_pandas()
-
-    def to_networkx(self) -> Any:
-        """The moral graph as a networkx Graph."""
-        return self._result().to_networkx()
-
-    def to_dot(self) -> str:
-        """The moral graph in Graphviz's language."""
-        return self._result().to_dot()
-
-    def _repr_html_(self) -> str | None:
-        return self.result_._repr_html_() if self.__sklearn_is_fitted__() else None
-
-    def _result(self) -> BoundariesResult:
-        result: BoundariesResult = self._learned("result_")
-        return result
 
 
 _SEARCH = ("stop", "fdr", "eps_grow", "eps_shrink", "patience", "max_size")

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core
-from ._boundaries_result import answer, number, read_json
+from ._result import Result, number
 from ._running import running
 from ._settings import Estimator, assign, assign_paths, seed_of
 from ._table import as_dataset, warn
@@ -59,7 +59,7 @@ class Added:
 
 
 @dataclass(frozen=True, eq=False)
-class Information:
+class Information(Result):
     """How uncertain a variable is, given others, and what each of them tells; in nats."""
 
     target: str
@@ -73,31 +73,21 @@ class Information:
     """For each given variable what it adds to the others."""
     scale: str
     """Of the entropies: original, or normal scores where the column holds too many equal values."""
-    _json: str = field(repr=False)
+    _FORMAT: ClassVar[str] = "fansite.entropy/1"
+    _COMMAND: ClassVar[str] = "fansite entropy"
 
     @classmethod
-    def from_json(cls, text: str) -> Information:
-        """From what ``fansite entropy`` writes, or ``to_json``."""
-        read = read_json(text, "fansite.entropy/1", "fansite entropy")
-        return cls(
-            target=read["target"],
-            entropy=_estimate(read, "entropy", "entropy_se", -_INFINITE),
-            conditional_entropy=_estimate(read, "conditional_entropy", "conditional_entropy_se", -_INFINITE),
-            information=_estimate(read, "information", "information_se", _INFINITE),
-            added=tuple(Added(each["name"], _estimate(each, "information", "se", _INFINITE)) for each in read["given"]),
-            scale=read["scale"],
-            _json=text,
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Information) and answer(self._json) == answer(other._json)
-
-    def __hash__(self) -> int:
-        return hash(answer(self._json))
-
-    def to_json(self) -> str:
-        """The same text as ``fansite entropy`` writes (docs/formats.md)."""
-        return self._json
+    def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "target": read["target"],
+            "entropy": _estimate(read, "entropy", "entropy_se", -_INFINITE),
+            "conditional_entropy": _estimate(read, "conditional_entropy", "conditional_entropy_se", -_INFINITE),
+            "information": _estimate(read, "information", "information_se", _INFINITE),
+            "added": tuple(
+                Added(each["name"], _estimate(each, "information", "se", _INFINITE)) for each in read["given"]
+            ),
+            "scale": read["scale"],
+        }
 
     def to_pandas(self) -> Any:
         """One row for each given variable, as a pandas DataFrame."""
@@ -232,11 +222,33 @@ class EntropyModel(Estimator):
         return self
 
     def entropy(self, target: str) -> Estimate:
-        """H(target) in nats, with its standard error."""
+        """H(target) in nats, with its standard error.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+
+        Returns
+        -------
+        Estimate
+        """
         return self.conditional_entropy(target)
 
     def conditional_entropy(self, target: str, given: Sequence[str] | str = ()) -> Estimate:
-        """H(target | given) in nats, with its standard error; minus infinity if they determine the target."""
+        """H(target | given) in nats, with its standard error; minus infinity if they determine the target.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        given : sequence of str or str
+            What is known.
+
+        Returns
+        -------
+        Estimate
+        """
         with running(self.n_jobs, False) as run:
             return Estimate(*self._model().conditional_entropy(target, _names(given), run))
 
@@ -244,12 +256,37 @@ class EntropyModel(Estimator):
         """I(target; about | given) in nats: what ``about`` tells of the target that ``given`` does not.
 
         Its standard error is that of the row by row difference, far smaller than those of the two entropies.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        about : sequence of str or str
+            What tells of it.
+        given : sequence of str or str
+            What is known already.
+
+        Returns
+        -------
+        Estimate
         """
         with running(self.n_jobs, False) as run:
             return Estimate(*self._model().mutual_information(target, _names(about), _names(given), run))
 
     def information(self, target: str, given: Sequence[str] | str) -> Information:
-        """H(target | given), and what each of the given tells beyond the others, as ``fansite entropy`` does."""
+        """H(target | given), and what each of the given tells beyond the others, as ``fansite entropy`` does.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        given : sequence of str or str
+            What is known.
+
+        Returns
+        -------
+        Information
+        """
         with running(self.n_jobs, False) as run:
             return Information.from_json(self._model().information(target, _names(given), run))
 

@@ -11,16 +11,17 @@ import numpy as np
 from . import _core
 from ._boundaries_result import BoundariesResult
 from ._boundary import MarkovBoundary
+from ._finder import Finder
 from ._graph_result import GraphResult
 from ._knowledge import Knowledge, for_table
 from ._running import running
-from ._settings import Estimator, assign, assign_paths, seed_of
-from ._table import as_dataset, is_pandas, labelled, warn
+from ._settings import assign, assign_paths, seed_of
+from ._table import as_dataset, is_pandas, labelled
 
 _C = _core.CausalGraphParams()  # the defaults are C++'s
 
 
-class CausalGraph(Estimator):
+class CausalGraph(Finder[GraphResult]):
     """Find a causal graph of the variables of a table, as ``fansite dag`` does.
 
     Markov boundaries come first; inside their moral graph, the graph is sought in which noise adds and is least.
@@ -160,37 +161,11 @@ class CausalGraph(Estimator):
         with running(self.n_jobs, self.verbose) as run:
             text = _core.causal_graph(data, links, for_table(self.knowledge, data.names), params, run)
         result = GraphResult.from_json(text)
-        warn(result.warnings)
-        self.result_ = result
-        self.n_features_in_ = len(result.variables)
-        self.feature_names_in_ = np.array(result.variables, dtype=object)
+        self._keep(result)
         self.edges_ = result.edges
         self.adjacency_ = labelled(result.adjacency(), result.variables, is_pandas(X))
         self.weights_ = labelled(result.weights, result.variables, is_pandas(X))
         return self
-
-    def to_json(self) -> str:
-        """The same text as ``fansite dag`` writes (docs/formats.md)."""
-        return self._result().to_json()
-
-    def to_pandas(self) -> Any:
-        """One row for each edge, as a pandas DataFrame."""
-        return self._result().to_pandas()
-
-    def to_networkx(self) -> Any:
-        """A networkx DiGraph; an undecided edge is there in both directions, with ``directed`` False."""
-        return self._result().to_networkx()
-
-    def to_dot(self) -> str:
-        """The same text as ``fansite dag --dot`` writes, in Graphviz's language."""
-        return self._result().to_dot()
-
-    def _repr_html_(self) -> str | None:
-        return self.result_._repr_html_() if self.__sklearn_is_fitted__() else None
-
-    def _result(self) -> GraphResult:
-        result: GraphResult = self._learned("result_")
-        return result
 
     def _params(self) -> _core.CausalGraphParams:
         params = _core.CausalGraphParams()

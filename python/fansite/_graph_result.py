@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Causal graphs as values, read from the JSON that C++ writes; so every number is the command line's."""
+"""Causal graphs as values."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core, _html
-from ._boundaries_result import answer, number, read_json
+from ._result import Result, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Role:
 
 
 @dataclass(frozen=True, eq=False)
-class GraphResult:
+class GraphResult(Result):
     """A causal graph, with all that it rests on; equal if all but the timing is. Iterates over its edges."""
 
     variables: list[str]
@@ -67,36 +65,19 @@ class GraphResult:
     weights: np.ndarray[Any, Any] = field(repr=False)
     """weights[i, j] is of i -> j."""
     timing: dict[str, Any]
-    _json: str = field(repr=False)
+    _FORMAT: ClassVar[str] = "fansite.graph/1"
+    _COMMAND: ClassVar[str] = "fansite dag"
 
     @classmethod
-    def from_json(cls, text: str) -> GraphResult:
-        """From what ``fansite dag`` writes, or ``to_json``."""
-        read = read_json(text, "fansite.graph/1", "fansite dag")
+    def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
         weights = [[number(weight, float("inf")) for weight in row] for row in read["weights"]]
-        return cls(
-            variables=read["variables"],
-            rows=read["rows"],
-            settings=read["settings"],
-            warnings=read["warnings"],
-            additivity=read.get("additivity"),
-            edges=[_edge(entry) for entry in read["edges"]],
-            roles={entry["target"]: [_role(member) for member in entry["members"]] for entry in read["roles"]},
-            weights=np.array(weights, dtype=np.float64).reshape(len(weights), -1),
-            timing=read["timing"],
-            _json=text,
-        )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GraphResult:
-        """From a file that ``fansite dag`` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, GraphResult) and answer(self._json) == answer(other._json)
-
-    def __hash__(self) -> int:
-        return hash(answer(self._json))
+        return {
+            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "timing")},
+            "additivity": read.get("additivity"),
+            "edges": [_edge(entry) for entry in read["edges"]],
+            "roles": {entry["target"]: [_role(member) for member in entry["members"]] for entry in read["roles"]},
+            "weights": np.array(weights, dtype=np.float64).reshape(len(weights), -1),
+        }
 
     def __iter__(self) -> Iterator[Edge]:
         return iter(self.edges)
@@ -108,10 +89,6 @@ class GraphResult:
         """0/1 matrix: A[i, j] = 1 means i -> j; an edge whose direction is undecided has both entries."""
         directed, undirected = self._parts()
         return directed | undirected
-
-    def to_json(self) -> str:
-        """The same text as ``fansite dag`` writes (docs/formats.md)."""
-        return self._json
 
     def to_pandas(self) -> Any:
         """One row for each edge, as a pandas DataFrame."""

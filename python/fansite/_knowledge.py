@@ -42,19 +42,43 @@ class Knowledge:
         self._known = known
 
     def allows(self, cause: str, effect: str) -> bool:
-        """Whether the edge cause -> effect may be there, as far as all lines together say."""
+        """Whether the edge cause -> effect may be there, as far as all lines together say.
+
+        Parameters
+        ----------
+        cause, effect : str
+            The variables.
+        """
         return self._known.allows(self._place(cause), self._place(effect))
 
     def requires(self, cause: str, effect: str) -> bool:
-        """Whether the edge cause -> effect must be there."""
+        """Whether the edge cause -> effect must be there.
+
+        Parameters
+        ----------
+        cause, effect : str
+            The variables.
+        """
         return self._known.requires_edge(self._place(cause), self._place(effect))
 
     def in_boundary(self, one: str, other: str) -> bool:
-        """Whether the two are known to be in each other's Markov boundary."""
+        """Whether the two are known to be in each other's Markov boundary.
+
+        Parameters
+        ----------
+        one, other : str
+            The variables.
+        """
         return self._known.in_boundary(self._place(one), self._place(other))
 
     def out_of_boundary(self, one: str, other: str) -> bool:
-        """Whether the two are known not to be in each other's Markov boundary."""
+        """Whether the two are known not to be in each other's Markov boundary.
+
+        Parameters
+        ----------
+        one, other : str
+            The variables.
+        """
         return self._known.out_of_boundary(self._place(one), self._place(other))
 
     def violations(self, adjacency: Any) -> list[str]:

@@ -36,7 +36,18 @@ class Estimator:
         return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self: EstimatorType, **params: Any) -> EstimatorType:
-        """Change parameters by name; the estimator itself is returned."""
+        """Change parameters by name.
+
+        Parameters
+        ----------
+        **params
+            The new values.
+
+        Returns
+        -------
+        Estimator
+            The estimator itself.
+        """
         known = self._defaults()
         for name, value in params.items():
             if name not in known:

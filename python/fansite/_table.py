@@ -47,8 +47,10 @@ def _converted(X: Any) -> _core.Dataset:
     return from_array(np.asarray(X))
 
 
-def from_array(values: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> _core.Dataset:
-    """Float arrays of single and double precision as they are, other numbers as double."""
+def from_array(
+    values: np.ndarray[Any, Any], names: Sequence[str] | None = None, last: np.ndarray[Any, Any] | None = None
+) -> _core.Dataset:
+    """Float arrays of single and double precision as they are, other numbers as double; ``last`` is one more column."""
     if values.ndim != 2:
         raise ValueError(
             f"[table] an array of {values.ndim} dimensions came instead of 2, rows by variables. Reshape it."
@@ -57,7 +59,7 @@ def from_array(values: np.ndarray[Any, Any], names: Sequence[str] | None = None)
         raise ValueError(f"[table] the array holds {values.dtype}, not numbers. Turn it into numbers: X.astype(float).")
     if values.dtype not in (np.float64, np.float32) or not values.dtype.isnative:
         values = values.astype(np.float64)
-    return _core.Dataset.from_array(values, list(names or _core.default_names(values.shape[1])))
+    return _core.Dataset.from_array(values, list(names or _core.default_names(values.shape[1])), last)
 
 
 def is_pandas(X: Any) -> bool:

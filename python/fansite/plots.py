@@ -84,14 +84,9 @@ def moral_graph(found: Any, ax: Any = None) -> Any:
         Where to draw.
     """
     result = getattr(found, "result_", found)
-    place = {name: i for i, name in enumerate(result.variables)}
-    links = [(place[first], place[second]) for first, second in result.moral_edges]
-    position = _layout.spring(len(place), links)
-    ax = _axes(ax)
+    ax, links, position = _draw_nodes(result.variables, result.moral_edges, _layout.spring, "Moral graph", ax)
     for i, j in links:
         ax.plot(*position[[i, j]].T, color=_GREY, zorder=1)
-    _draw_nodes(ax, position, result.variables)
-    ax.set_title("Moral graph")
     return ax
 
 
@@ -106,11 +101,9 @@ def graph(found: Any, ax: Any = None) -> Any:
         Where to draw.
     """
     result = getattr(found, "result_", found)
-    place = {name: i for i, name in enumerate(result.variables)}
-    ends = [(place[edge.source], place[edge.target]) for edge in result.edges]
-    position = _layout.layered(len(place), ends)
-    ax = _axes(ax)
-    for edge, (i, j) in zip(result.edges, ends):
+    pairs = [(edge.source, edge.target) for edge in result.edges]
+    ax, links, position = _draw_nodes(result.variables, pairs, _layout.layered, "Causal graph", ax)
+    for edge, (i, j) in zip(result.edges, links):
         style = "->" if edge.directed else "-"
         arrow = {
             "arrowstyle": style,
@@ -121,18 +114,23 @@ def graph(found: Any, ax: Any = None) -> Any:
             "connectionstyle": "arc3,rad=0.08",
         }
         ax.annotate("", xy=position[j], xytext=position[i], arrowprops=arrow)
-    _draw_nodes(ax, position, result.variables)
-    ax.set_title("Causal graph")
     return ax
 
 
-def _draw_nodes(ax: Any, position: np.ndarray[Any, Any], names: list[str]) -> None:
+def _draw_nodes(names: list[str], pairs: list[tuple[str, str]], layout: Any, title: str, ax: Any) -> tuple[Any, ...]:
+    """The axes with all nodes drawn, the pairs as numbers, and where the nodes are."""
+    place = {name: i for i, name in enumerate(names)}
+    links = [(place[first], place[second]) for first, second in pairs]
+    position = layout(len(names), links)
+    ax = _axes(ax)
     for (x, y), name in zip(position, names):
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _BLUE}
         ax.text(x, y, name, ha="center", va="center", zorder=2, bbox=box)
     ax.set_xlim(-0.1, 1.1)
     ax.set_ylim(-0.1, 1.1)
     ax.set_axis_off()
+    ax.set_title(title)
+    return ax, links, position
 
 
 def _boundary(found: Any, target: str) -> Any:

@@ -11,7 +11,7 @@
 namespace fansite::python {
 
 void bind_boundaries(nb::module_& m) {
-  nb::class_<SearchParams> search(m, "SearchParams");
+  nb::class_<SearchParams> search(m, "SearchParams", "How boundaries are searched and decided.");
   search.def_rw("fdr", &SearchParams::fdr)
       .def_rw("eps_grow", &SearchParams::eps_grow)
       .def_rw("eps_shrink", &SearchParams::eps_shrink)
@@ -20,7 +20,7 @@ void bind_boundaries(nb::module_& m) {
   def_choice(search, "stop", &SearchParams::stop, parse_stop_rule);
   def_choice(search, "rule", &SearchParams::rule, parse_symmetry);
 
-  nb::class_<BoundariesParams> params(m, "BoundariesParams");
+  nb::class_<BoundariesParams> params(m, "BoundariesParams", "The settings of markov_boundaries.");
   params.def(nb::init<>())
       .def_rw("targets", &BoundariesParams::targets)
       .def_rw("search", &BoundariesParams::search)

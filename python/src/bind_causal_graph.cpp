@@ -13,20 +13,21 @@ void bind_causal_graph(nb::module_& m) {
   using dag::AdditiveNoiseParams;
   using dag::DifferentiableParams;
   using dag::StageParams;
-  nb::class_<AdditiveNoiseParams> noise(m, "AdditiveNoiseParams");
+  nb::class_<AdditiveNoiseParams> noise(m, "AdditiveNoiseParams", "The settings of fansite-anm.");
   noise.def_rw("price", &AdditiveNoiseParams::price)
       .def_rw("sure", &AdditiveNoiseParams::sure)
       .def_rw("max_parents", &AdditiveNoiseParams::max_parents)
       .def_rw("max_rows", &AdditiveNoiseParams::max_rows);
   def_choice(noise, "noise", &AdditiveNoiseParams::noise, dag::parse_noise_law);
   def_choice(noise, "scale", &AdditiveNoiseParams::scale, dag::parse_noise_scale);
-  nb::class_<StageParams>(m, "StageParams").def_rw("max_epochs", &StageParams::max_epochs);
-  nb::class_<DifferentiableParams>(m, "DifferentiableParams")
+  nb::class_<StageParams>(m, "StageParams", "One stage of fansite-dcd and sdcd.")
+      .def_rw("max_epochs", &StageParams::max_epochs);
+  nb::class_<DifferentiableParams>(m, "DifferentiableParams", "The settings of fansite-dcd and sdcd.")
       .def_rw("second", &DifferentiableParams::second)
       .def_rw("standardise", &DifferentiableParams::standardise)
       .def_rw("threshold", &DifferentiableParams::threshold);
 
-  nb::class_<CausalGraphParams> params(m, "CausalGraphParams");
+  nb::class_<CausalGraphParams> params(m, "CausalGraphParams", "The settings of causal_graph.");
   params.def(nb::init<>())
       .def_rw("force_dag", &CausalGraphParams::force_dag)
       .def_rw("boundaries", &CausalGraphParams::boundaries)

@@ -11,13 +11,19 @@ namespace {
 template <class Scalar>
 void def_from_array(nb::class_<Dataset>& dataset) {
   using Array = nb::ndarray<const Scalar, nb::ndim<2>, nb::device::cpu>;
+  using Column = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
   dataset.def_static(
       "from_array",
-      [](const Array& values, std::vector<std::string> names) {
+      [](const Array& values, std::vector<std::string> names, const std::optional<Column>& last) {
         const nb::gil_scoped_release free;
-        return Dataset{std::move(names), copied<double>(values)};
+        const auto table = viewed(values);
+        Matrix copy(table.rows(), table.cols() + (last ? 1 : 0));
+        copy.leftCols(table.cols()) = table.template cast<double>();
+        if (last) copy.rightCols(1) = Vector::Map(last->data(), table.rows());
+        return Dataset{std::move(names), std::move(copy)};
       },
-      "values"_a, "names"_a, "Rows by variables, with any strides; copied once.");
+      "values"_a, "names"_a, "last"_a = nb::none(),
+      "Rows by variables, with any strides, and one more column as long; copied once.");
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ using State = std::tuple<DoubleArray, std::vector<std::string>, std::string, nb:
 }  // namespace
 
 void bind_entropy(nb::module_& m) {
-  nb::class_<InformationParams> params(m, "InformationParams");
+  nb::class_<InformationParams> params(m, "InformationParams", "The settings of fit_entropies.");
   params.def(nb::init<>()).def_rw("flow", &InformationParams::flow).def_rw("files", &InformationParams::files);
   def_choice(params, "estimator", &InformationParams::estimator, parse_estimator);
 
@@ -202,7 +202,7 @@ void bind_entropy(nb::module_& m) {
         run(running, [&](Progress& progress) { fitted = std::make_unique<FittedEntropies>(data, settings, progress); });
         return fitted;
       },
-      "data"_a, "params"_a, "running"_a);
+      "data"_a, "params"_a, "running"_a, "The estimator fitted to the table.");
 }
 
 }  // namespace fansite::python

@@ -14,20 +14,22 @@ void bind_graph(nb::module_& m) {
           "adjacency"_a)
       .def("markov_boundary", &Dag::markov_boundary, "node"_a,
            "Parents, children and the children's other parents, ascending.")
-      .def("moral_graph", [](const Dag& self) { return to_numpy<unsigned char>(self.moral_graph()); })
+      .def(
+          "moral_graph", [](const Dag& self) { return to_numpy<unsigned char>(self.moral_graph()); },
+          "Pairs with one in the other's boundary, a symmetric 0/1 matrix.")
       .def_prop_ro("topological_order", &Dag::topological_order);
   m.def(
       "to_dot",
       [](const ByteArray& adjacency, const std::vector<std::string>& names, bool directed) {
         return to_dot(copied<unsigned char>(adjacency), names, directed);
       },
-      "adjacency"_a, "names"_a, "directed"_a);
+      "adjacency"_a, "names"_a, "directed"_a, "A graph in Graphviz's language.");
   m.def(
       "to_dot",
       [](const ByteArray& directed, const ByteArray& undirected, const std::vector<std::string>& names) {
         return to_dot(copied<unsigned char>(directed), copied<unsigned char>(undirected), names);
       },
-      "directed"_a, "undirected"_a, "names"_a);
+      "directed"_a, "undirected"_a, "names"_a, "A graph with edges of open direction in Graphviz's language.");
 }
 
 }  // namespace fansite::python

@@ -9,7 +9,7 @@
 namespace fansite::python {
 
 void bind_simulate(nb::module_& m) {
-  nb::class_<SimulateParams> params(m, "SimulateParams");
+  nb::class_<SimulateParams> params(m, "SimulateParams", "The settings of simulate.");
   params.def(nb::init<>())
       .def_rw("nodes", &SimulateParams::nodes)
       .def_rw("degree", &SimulateParams::degree)
@@ -21,7 +21,7 @@ void bind_simulate(nb::module_& m) {
   def_choice(params, "sem", &SimulateParams::sem, parse_sem);
   def_choice(params, "noise", &SimulateParams::noise, parse_noise);
 
-  nb::class_<Simulation>(m, "Simulation")
+  nb::class_<Simulation>(m, "Simulation", "A table and the graph that it was made from.")
       .def_prop_ro("names", [](const Simulation& self) { return self.data.names; })
       .def_prop_ro(
           "values", [](const Simulation& self) { return to_numpy<double>(self.data.values); }, nb::rv_policy::move)
@@ -42,7 +42,7 @@ void bind_simulate(nb::module_& m) {
         run(running, [&](Progress& progress) { simulation = simulate(settings, progress); });
         return std::move(*simulation);
       },
-      "params"_a, "running"_a);
+      "params"_a, "running"_a, "Data with known truth.");
 }
 
 }  // namespace fansite::python

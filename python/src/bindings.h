@@ -49,14 +49,18 @@ void def_choice(nb::class_<Params>& params, const char* field, Choice Params::*v
 using ByteArray = nb::ndarray<const unsigned char, nb::ndim<2>, nb::device::cpu>;
 using DoubleArray = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 
-template <class Scalar, class Array>
-Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> copied(const Array& array) {
+template <class Array>
+auto viewed(const Array& array) {
   using Source = Eigen::Matrix<std::remove_const_t<typename Array::Scalar>, Eigen::Dynamic, Eigen::Dynamic>;
   using Strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
   const auto rows = static_cast<Index>(array.shape(0)), columns = static_cast<Index>(array.shape(1));
   const Strides strides(static_cast<Index>(array.stride(1)), static_cast<Index>(array.stride(0)));
-  return Eigen::Map<const Source, Eigen::Unaligned, Strides>(array.data(), rows, columns, strides)
-      .template cast<Scalar>();
+  return Eigen::Map<const Source, Eigen::Unaligned, Strides>(array.data(), rows, columns, strides);
+}
+
+template <class Scalar, class Array>
+Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> copied(const Array& array) {
+  return viewed(array).template cast<Scalar>();
 }
 
 template <class Scalar>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The module fansite._core: the library as Python sees it. What users see is python/fansite.
+#include <cerrno>
 #include <exception>
 
 #include "fansite/error.h"
+#include "fansite/io/file.h"
 #include "fansite/version.h"
 #include "src/bindings.h"
 
@@ -11,10 +13,29 @@ namespace {
 
 namespace nb = nanobind;
 
+// What Python itself raises for a path.
+PyObject* exception_of(const fansite::PathError& error) {
+  switch (error.code) {
+    case ENOENT:
+      return PyExc_FileNotFoundError;
+    case ENOTDIR:
+      return PyExc_NotADirectoryError;
+    case EISDIR:
+      return PyExc_IsADirectoryError;
+    case EACCES:
+    case EPERM:
+      return PyExc_PermissionError;
+    default:
+      return PyExc_OSError;
+  }
+}
+
 // The same sentence as on the command line, as the exception that Python has for it.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const fansite::PathError& error) {
+    PyErr_SetString(exception_of(error), error.what());
   } catch (const fansite::UsageError& error) {
     PyErr_SetString(PyExc_ValueError, error.what());
   } catch (const fansite::DataError& error) {

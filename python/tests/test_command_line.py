@@ -158,8 +158,12 @@ def test_errors_are_the_same_sentence(program, linear_csv) -> None:
         (["--fdr", "2"], {"fdr": 2}),
         (["--estimator", "magic"], {"estimator": "magic"}),
         (["--model", "/no/such/file"], {"model": "/no/such/file"}),
+        (["--model", "/"], {"model": "/"}),
+        (["--estimator", "flow", "--save-model", "/no/such/file"], {"estimator": "flow", "save_model": "/no/such/file"}),
     ]:
         told = program("mb", linear_csv, *option).stderr.strip().removeprefix("fansite: ")
-        with pytest.raises(ValueError) as raised:
+        path = settings.get("model", settings.get("save_model"))
+        kind = {None: ValueError, "/": IsADirectoryError}.get(path, FileNotFoundError)
+        with pytest.raises(kind) as raised:
             fansite.MarkovBoundary(**settings).fit(table)
         assert str(raised.value) == told

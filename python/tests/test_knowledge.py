@@ -29,7 +29,7 @@ def test_from_a_file(tmp_path) -> None:
     known = fansite.load_knowledge(path, NAMES)
     assert known == fansite.Knowledge(TEXT, NAMES)
     assert hash(known) == hash(fansite.Knowledge(TEXT, NAMES))
-    with pytest.raises(ValueError, match="no/such"):
+    with pytest.raises(FileNotFoundError, match="no/such"):
         fansite.load_knowledge("no/such", NAMES)
 
 

@@ -57,12 +57,14 @@ def _signature(name: str, value: Any) -> str:
 
 
 def _methods(value: type) -> list[tuple[str, Any]]:
-    own = [
-        (name, getattr(value, name))
-        for name, member in vars(value).items()
-        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, (classmethod, staticmethod)))
-    ]
-    return [(name, function) for name, function in own if function.__doc__]
+    """Its public methods, those of our own bases included."""
+    ours = [base for base in value.__mro__ if base.__module__.startswith("fansite")]
+    names = dict.fromkeys(name for base in ours for name, member in vars(base).items() if _is_method(name, member))
+    return [(name, getattr(value, name)) for name in names if getattr(value, name).__doc__]
+
+
+def _is_method(name: str, member: Any) -> bool:
+    return not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, (classmethod, staticmethod)))
 
 
 def _fields(value: type) -> list[str]:
