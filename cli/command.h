@@ -22,6 +22,7 @@ void add_mb(CLI::App& app);
 void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_report(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_flow(CLI::App& bench);
 
