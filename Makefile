@@ -1,6 +1,6 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test wheel test-python bench lint format fuzz asan tsan clean
+.PHONY: help setup configure build demo test wheel test-python test-page screenshots bench lint format fuzz asan tsan clean
 
 PRESET := release
 BUILD := build/$(PRESET)
@@ -33,6 +33,16 @@ test-python: wheel ## the Python tests, with the wheel in the virtual environmen
 	@$(PYTHON) -m pip install --quiet --force-reinstall --no-deps dist/fansite-*.whl
 	@$(PYTHON) -m pip install --quiet "fansite[test]"
 	@$(PYTHON) -m pytest
+
+test-page: build $(PYTHON) ## the page of `fansite report` in headless Chromium
+	@tools/setup.sh page
+	@$(PYTHON) -m pip install --quiet selenium pillow pytest
+	@FANSITE_PROGRAM=$(BUILD)/fansite $(PYTHON) -m pytest tests/page
+
+screenshots: demo $(PYTHON) ## the README's pictures of that page
+	@tools/setup.sh page
+	@$(PYTHON) -m pip install --quiet selenium pillow
+	@$(PYTHON) tests/page/screenshots.py $(BUILD)/demo/curved/report.html docs/images
 
 $(PYTHON):
 	@tools/setup.sh python
