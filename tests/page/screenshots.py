@@ -16,9 +16,7 @@ def main(page, folder):
             browser.prefer(colour_scheme=theme)
             browser.open(page)
             if theme == "light":
-                browser.press("/")
-                browser.find("#search").send_keys("x13", "\n")
-                browser.wait("graph.dataset.selected === 'x13'")
+                browser.click_variable("x13")
             browser.drawn_frames(40)  # until the view has come to rest
             picture = Path(folder) / f"report-{theme}.png"
             browser.driver.save_screenshot(str(picture))

@@ -2,7 +2,7 @@
 // On a canvas, as a thousand variables must stay quick. Layout, zoom and drag are D3's.
 
 const firstPictureBudget = 350; // milliseconds of layout before something is shown
-const frameBudget = 14; // and in each frame after that
+const frameBudgets = { small: 12, large: 45 }; // and in each frame after that: drawing a large graph costs as much as moving it
 
 class GraphView {
   /** `on.select(variable|null)` when the reader chooses, `on.point(variable)` when the keyboard goes over one. */
@@ -11,6 +11,7 @@ class GraphView {
     this.context = canvas.getContext("2d");
     this.nodes = model.variables.map((variable) => ({ variable, near: [] }));
     this.links = this.linksOfLayout();
+    this.large = this.nodes.length > 300;
     this.mode = model.edges.length ? "causal" : "moral";
     this.kind = this.canLayer() ? "layered" : "free";
     this.selected = this.hovered = this.cursor = null;
@@ -64,6 +65,7 @@ class GraphView {
 
   /** True if the size has changed. */
   resize() {
+    if (this.frozen) return false;
     const { width, height } = this.canvas.parentElement.getBoundingClientRect();
     const ratio = this.ratio || window.devicePixelRatio || 1;
     if (!width || !height || (this.width === width && this.height === height && this.drawnRatio === ratio)) return false;
@@ -134,7 +136,7 @@ class GraphView {
     if (this.moving) return;
     this.moving = true;
     const step = () => {
-      const settled = this.settle(frameBudget);
+      const settled = this.settle(this.large ? frameBudgets.large : frameBudgets.small);
       if (!this.calm || settled) {
         this.refit();
         this.draw();
@@ -289,7 +291,7 @@ class GraphView {
   // ---- Drawing
 
   radius() {
-    const base = this.nodes.length > 300 ? 4 : this.nodes.length > 80 ? 5.5 : 8;
+    const base = this.large ? 4 : this.nodes.length > 80 ? 5.5 : 8;
     return base * Math.min(1.8, Math.max(0.75, Math.sqrt(this.transform.k)));
   }
 
@@ -333,9 +335,8 @@ class GraphView {
     }
     const links = this.currentLinks().map((entry) => ({ ...entry, role: this.roleOfLink(entry) }));
     const plain = links.filter((entry) => !entry.role);
-    const large = this.nodes.length > 300;
-    const thin = large ? Math.min(1, 0.45 + 0.35 * transform.k) : 1;
-    context.globalAlpha = (this.selected ? 0.22 : 1) * (large ? 0.7 : 1);
+    const thin = this.large ? Math.min(1, 0.45 + 0.35 * transform.k) : 1;
+    context.globalAlpha = (this.selected ? 0.22 : 1) * (this.large ? 0.7 : 1);
     for (const strength of d3.range(4)) {
       for (const dashed of [false, true]) {
         this.drawLinks(plain.filter((entry) => entry.link.strength === strength && entry.dashed === dashed), this.colours.edge, thin * (0.8 + 0.65 * strength), dashed);
@@ -481,20 +482,31 @@ class GraphView {
     context.globalAlpha = 1;
   }
 
-  /** The picture as it is, on the theme's ground, three times as fine. */
-  toImage(done) {
-    this.ratio = 3;
+  /** The same picture, so many times as fine, whatever becomes of the page around it, as it does on paper. */
+  freeze(ratio) {
+    this.ratio = ratio;
+    this.resize();
+    this.frozen = true;
+    this.draw();
+  }
+
+  thaw() {
+    this.frozen = false;
+    this.ratio = 0;
     this.resize();
     this.draw();
+  }
+
+  /** The picture as it is, on the theme's ground, three times as fine. */
+  toImage(done) {
+    this.freeze(3);
     const image = document.createElement("canvas");
     Object.assign(image, { width: this.canvas.width, height: this.canvas.height });
     const context = image.getContext("2d");
     context.fillStyle = this.colours.panel;
     context.fillRect(0, 0, image.width, image.height);
     context.drawImage(this.canvas, 0, 0);
-    this.ratio = 0;
-    this.resize();
-    this.draw();
+    this.thaw();
     image.toBlob(done);
   }
 }

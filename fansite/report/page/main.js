@@ -201,17 +201,13 @@ function makeSections(model, view, select) {
     for (const table of before) table.expand();
     applyTheme("light");
     view.readColours();
-    view.ratio = 3;
-    view.resize();
-    view.draw();
+    view.freeze(3);
   });
   window.addEventListener("afterprint", () => {
     for (const table of before || []) table.collapse();
     applyTheme();
     view.readColours();
-    view.ratio = 0;
-    view.resize();
-    view.draw();
+    view.thaw();
   });
   document.documentElement.dataset.ready = "true";
 }

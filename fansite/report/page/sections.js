@@ -47,7 +47,7 @@ const settingText = (value) => {
   if (Array.isArray(value)) return value.length ? value.map(settingText).join("\n") : "none";
   if (value === null) return "\u2013";
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number" && !Number.isInteger(value)) return figure(value, 4);
+  if (typeof value === "number" && String(value).length > 8) return figure(value, 4);
   return String(value);
 };
 
