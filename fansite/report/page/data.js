@@ -18,6 +18,8 @@ function readModel(results) {
   if (graph) addRoles(model);
   model.pairs = readPairs(model);
   model.edges = readEdges(model);
+  // The methods of networks weigh their edges in norms of weights, the others in nats.
+  model.edgesInNats = !graph || model.edges.some((edge) => edge.existence);
   return model;
 }
 

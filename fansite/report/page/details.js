@@ -18,6 +18,7 @@ function leadSentence(variable) {
   }
   if (boundary.copy_of !== undefined) return `A copy of ${shown(boundary.copy_of)}, whose boundary it shares.`;
   const { entropy, conditional_entropy: left } = boundary;
+  if (entropy === null && !boundary.members.length) return "It does not vary: there is nothing to tell about it.";
   if (!boundary.members.length) return "Nothing in the table tells anything about it that could be told from chance.";
   const who = `${count(boundary.members.length, "variable")} tell${boundary.members.length === 1 ? "s" : ""} all that the table knows about it`;
   if (left === null) return `${who}, and determine${boundary.members.length === 1 ? "s" : ""} it exactly.`;
@@ -54,7 +55,7 @@ const figureRow = (entry, mark, words, largest, className, select) =>
 function memberList(variable, model, select) {
   const entries = [...variable.members, ...variable.misses];
   const largest = d3.max(entries, (entry) => (isNumber(entry.gain) ? entry.gain + (entry.se || 0) : 0)) || 1;
-  const hasGraph = model.edges.length > 0;
+  const hasGraph = model.edges.length > 0 && variable.boundary?.copy_of === undefined;
   const parts = [];
   if (variable.members.length) {
     parts.push(element("h3", {}, "Boundary", variable.boundary ? element("small", {}, "gain in nats \u00b1 1 standard error") : null),
@@ -129,8 +130,10 @@ function strongestLinks(model, select) {
   const links = [...(causal ? model.edges : model.pairs)].filter((link) => link.value !== null).sort((a, b) => b.value - a.value).slice(0, 8);
   if (!links.length) return [];
   const largest = d3.max(links, (link) => link.value + (link.existence?.se || 0)) || 1;
+  const measured = links.some((link) => link.existence) ? "nats \u00b1 1 standard error" : "nats that one adds to the other\u2019s boundary";
+  const unit = causal && !model.edgesInNats ? "weight, without error" : measured;
   return [
-    element("h3", {}, causal ? "Strongest edges" : "Strongest pairs", element("small", {}, links.some((link) => link.existence) ? "nats \u00b1 1 standard error" : "nats that one adds to the other's boundary")),
+    element("h3", {}, causal ? "Strongest edges" : "Strongest pairs", element("small", {}, unit)),
     element("ol", { class: "figures pairs" }, links.map((link) => element("li", {},
       element("span", { class: "pair" }, nameButton(link.from || link.a, select), causal && link.directed ? "\u2192" : "\u2013", nameButton(link.to || link.b, select)),
       gainBar({ gain: link.value, se: link.existence?.se }, largest, ""), element("span", { class: "value" }, figure(link.value))))),

@@ -7,9 +7,13 @@ function main() {
   byId("banners").append(...bannerParts(model));
 
   const select = (variable, { reveal = false } = {}) => {
+    const details = byId("details");
+    const wasInside = details.contains(document.activeElement);
     view.select(variable);
-    byId("details").replaceChildren(...(variable ? variableDetails(variable, model, select) : overview(model, select)).flat(Infinity).filter(Boolean));
-    byId("details").scrollTop = 0;
+    details.replaceChildren(...(variable ? variableDetails(variable, model, select) : overview(model, select)).flat(Infinity).filter(Boolean));
+    details.scrollTop = 0;
+    // What had the focus is gone; without this the keyboard would start again at the top of the page.
+    if (wasInside) details.querySelector("h2").focus({ preventScroll: true });
     byId("graph").dataset.selected = variable ? variable.name : "";
     drawLegend(model, view);
     if (variable && reveal) view.reveal(variable);

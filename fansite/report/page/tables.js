@@ -116,7 +116,7 @@ function makeTables(model, select) {
       { key: "from", variable: true },
       { key: "to", variable: true },
       { key: "directed", show: (directed) => (directed ? "yes" : "undecided") },
-      figureColumn("existence", "evidence", "nats that the effect's residuals lose without the edge"),
+      model.edgesInNats ? figureColumn("existence", "evidence", "nats that the effect's residuals lose without the edge") : figureColumn("existence", "weight", "norm of the networks' weights; no nats"),
       figureColumn("existence_se", "\u00b1 se", "standard error of the evidence"),
       figureColumn("existence_stability", "stability", "share of resamples in which the edge is worth something", percent),
       figureColumn("direction", "direction", "nats lost by the best graph with the edge turned round"),
