@@ -1,6 +1,6 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test wheel test-python bench lint format fuzz asan tsan clean
+.PHONY: help setup configure build demo test wheel test-python test-page screenshots bench lint format fuzz asan tsan clean
 
 PRESET := release
 BUILD := build/$(PRESET)
@@ -31,13 +31,23 @@ test: configure ## every test
 	@cmake --build --preset $(PRESET)
 	@ctest --preset $(PRESET)
 ifeq ($(PRESET),release)
-	@$(MAKE) --no-print-directory test-python
+	@tools/setup.sh page
+	@$(MAKE) --no-print-directory $(VENV)/installed
+	@FANSITE_PROGRAM=$(BUILD)/fansite $(PYTHON) -m pytest python/tests tests/page
 endif
 
 wheel: $(VENV)/wheel ## the Python wheel in dist/
 
 test-python: $(VENV)/installed ## the Python tests, with the wheel in the virtual environment build/venv
-	@$(PYTHON) -m pytest
+	@$(PYTHON) -m pytest python/tests
+
+test-page: build $(VENV)/installed ## the page of `fansite report` in headless Chromium
+	@tools/setup.sh page
+	@FANSITE_PROGRAM=$(BUILD)/fansite $(PYTHON) -m pytest tests/page
+
+screenshots: demo $(VENV)/installed ## the README's pictures of that page
+	@tools/setup.sh page
+	@$(PYTHON) tests/page/screenshots.py $(BUILD)/demo/curved/report.html docs/images
 
 $(VENV)/installed: $(VENV)/wheel
 	@$(PYTHON) -m pip install --quiet --force-reinstall --no-deps dist/fansite-*.whl

@@ -27,6 +27,7 @@ void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_report(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_flow(CLI::App& bench);
 

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   fansite::cli::add_entropy(app);
   fansite::cli::add_eval(app);
   fansite::cli::add_verify(app);
+  fansite::cli::add_report(app);
   fansite::cli::add_bench(app);
   try {
     app.parse(argc, argv);  // runs the chosen subcommand's callback

@@ -17,6 +17,7 @@ install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
   PATTERN "*-inl.h" EXCLUDE
   PATTERN "json_text.h" EXCLUDE
   PATTERN "learner_kernel.h" EXCLUDE
+  PATTERN "page_files.h" EXCLUDE
   PATTERN "search_growth.h" EXCLUDE
   PATTERN "search_pairs.h" EXCLUDE
   PATTERN "simulate_equations.h" EXCLUDE

@@ -50,3 +50,4 @@
 #include "fansite/dag/roles.h"
 #include "fansite/causal_graph.h"
 #include "fansite/report/json.h"
+#include "fansite/report/html.h"

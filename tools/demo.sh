@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make a linear network and a nonlinear one, find every Markov boundary, and compare with the truth.
+# Make a linear network and a nonlinear one, find every Markov boundary, compare with the truth, and make a page to look at.
 set -euo pipefail
 program=$1
 folder=$(dirname "$program")/demo
@@ -19,4 +19,9 @@ echo "== Relations that are not linear: a first look, in seconds =="
 "$program" mb "$folder/curved/data.csv" --effort quick --out "$folder/curved/boundaries.json"
 "$program" eval "$folder/curved/boundaries.json" --truth "$folder/curved/dag.csv"
 echo
+echo "== Its causal graph, and a page of both =="
+"$program" dag "$folder/curved/data.csv" --boundaries "$folder/curved/boundaries.json" --out "$folder/curved/graph.json"
+"$program" report "$folder/curved/boundaries.json" "$folder/curved/graph.json" --title "fansite demo: 15 variables, curved relations" --quiet --out "$folder/curved/report.html"
+echo
 echo "Results are in $folder. Next: $program mb YOUR.csv --out boundaries.json"
+echo "To look at in a browser: $folder/curved/report.html"

@@ -3,14 +3,16 @@
 #   tools/setup.sh         to build and test
 #   tools/setup.sh lint    also clang-format, clang-tidy and libFuzzer
 #   tools/setup.sh python  also what the Python package needs
+#   tools/setup.sh page    also a browser, to test the page of `fansite report`
 set -euo pipefail
 
 packages=(g++ ccache cmake ninja-build pkg-config
-  libeigen3-dev libopenblas-dev libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
+  libeigen3-dev libopenblas-dev libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev node-d3
   libgtest-dev libgmock-dev librapidcheck-dev)
 case "${1:-}" in
   lint) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
   python) packages+=(python3 python3-dev python3-venv) ;;
+  page) packages+=(python3 python3-venv chromium chromium-driver) ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/report/html.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "fansite/error.h"
+#include "fansite/io/text.h"
+#include "fansite/report/json.h"
+#include "fansite/report/json_text.h"
+#include "fansite/report/page_files.h"
+
+namespace fansite {
+namespace {
+
+using report::Json;
+
+// ---- What goes into the page ----------------------------------------------------------------------------------------
+
+// Readers see at most four digits and downloads are for looking, not for computing on: six halve the page.
+double rounded(double value) {
+  std::array<char, 32> digits{};
+  const auto end = fmt::format_to_n(digits.begin(), digits.size() - 1, "{:.6g}", value);
+  *end.out = '\0';
+  return std::strtod(digits.data(), nullptr);
+}
+
+// JavaScript has doubles only: a seed above 2^53 would be shown as another one, so it goes as text.
+constexpr std::uint64_t kExactInDoubles = std::uint64_t{1} << 53;
+
+// Results are five levels deep. A text of brackets alone must not use up the stack when it is written.
+constexpr int kDeepest = 32;
+
+void fit_for_page(Json& value, const std::string& where, int depth = 0) {
+  check_data(depth < kDeepest, "[report] {} is nested more than {} levels deep; it is no result of fansite", where,
+             kDeepest);
+  if (value.is_structured()) {
+    for (Json& entry : value) fit_for_page(entry, where, depth + 1);
+  } else if (value.is_number_float()) {
+    value = report::number(rounded(value.get<double>()));
+  } else if (value.is_number_unsigned() && value.get<std::uint64_t>() > kExactInDoubles) {
+    value = std::to_string(value.get<std::uint64_t>());
+  }
+}
+
+struct Result {
+  std::string where;
+  std::vector<std::string> variables;
+  Json root;
+};
+
+std::vector<std::string> sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The fields that the page relies on have been read once by the parsers of `eval`, which name what is wrong.
+Result read(const ResultText& text, std::vector<std::string> variables) {
+  Result result{text.where, std::move(variables), Json::parse(text.json)};
+  const auto rows = result.root.find("rows");
+  check_data(rows != result.root.end() && rows->is_number_integer(),
+             "[report] {} does not say how many rows it is about. Give a result of fansite.", text.where);
+  // d × d numbers, of which the edges have all that matter.
+  result.root.erase("weights");
+  fit_for_page(result.root, text.where);
+  return result;
+}
+
+std::string data_hash(const Result& result) {
+  const auto manifest = result.root.find("manifest");
+  if (manifest == result.root.end() || !manifest->is_object()) return "";
+  const auto hash = manifest->find("data_hash");
+  return hash != manifest->end() && hash->is_string() ? hash->get<std::string>() : "";
+}
+
+void check_same_data(const Result& a, const Result& b) {
+  check_data(sorted(a.variables) == sorted(b.variables),
+             "[report] {} and {} have different variables; are they of the same data?", a.where, b.where);
+  check_data(a.root.at("rows") == b.root.at("rows"),
+             "[report] {} has {} rows and {} has {}; are they of the same data?", a.where, a.root.at("rows").dump(),
+             b.where, b.root.at("rows").dump());
+  const std::string hash_a = data_hash(a), hash_b = data_hash(b);
+  check_data(hash_a.empty() || hash_b.empty() || hash_a == hash_b,
+             "[report] {} and {} are of different tables: their data_hash is {} and {}", a.where, b.where,
+             excerpt(hash_a), excerpt(hash_b));
+}
+
+// ---- Escaping -------------------------------------------------------------------------------------------------------
+
+// For a script element that is data: without "<" nothing in it can end the element, and in JSON "<" stands in strings
+// alone. U+2028 and U+2029 are line ends to old browsers.
+std::string for_script(const Json& value) {
+  const std::string json = report::text(value);
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string_view rest = std::string_view(json).substr(i, 3);
+    if (json[i] == '<') {
+      escaped += "\\u003c";
+    } else if (rest == "\u2028" || rest == "\u2029") {
+      escaped += rest == "\u2028" ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      escaped += json[i];
+    }
+  }
+  return escaped;
+}
+
+// For the text of an element; what is not UTF-8 becomes U+FFFD, control characters become blanks.
+std::string for_element(std::string_view text) {
+  std::string escaped;
+  while (!text.empty()) {
+    const std::size_t length = utf8_character(text);
+    const char first = text[0];
+    if (length == 0) {
+      escaped += "\uFFFD";
+    } else if (length > 1) {
+      escaped += text.substr(0, length);
+    } else if (first == '<') {
+      escaped += "&lt;";
+    } else if (first == '>') {
+      escaped += "&gt;";
+    } else if (first == '&') {
+      escaped += "&amp;";
+    } else {
+      escaped += first < ' ' || first == '\x7F' ? ' ' : first;
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return escaped;
+}
+
+// 32 bytes in hexadecimal, as a Content-Security-Policy wants them: base64.
+std::string source_hash(std::string_view hex) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<unsigned> bits;
+  for (const char c : hex) {
+    const unsigned nibble = static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+    for (unsigned bit = 8; bit > 0; bit /= 2) bits.push_back((nibble & bit) != 0);
+  }
+  std::string base64;
+  for (std::size_t i = 0; i < bits.size(); i += 6) {
+    unsigned digit = 0;
+    for (std::size_t k = i; k < i + 6; ++k) digit = 2 * digit + (k < bits.size() ? bits[k] : 0);
+    base64 += digits[digit];
+  }
+  return "'sha256-" + base64 + "='";
+}
+
+// ---- The page -------------------------------------------------------------------------------------------------------
+
+std::string made_up_title(const Result& result) {
+  return fmt::format("fansite report: {} variables, {} rows", result.variables.size(), result.root.at("rows").dump());
+}
+
+// Replaces each {{name}} of the template; what is put in is not looked at again.
+std::string fill(std::string_view page, const std::vector<std::pair<std::string_view, std::string_view>>& values) {
+  std::string filled;
+  for (;;) {
+    const std::size_t begin = page.find("{{");
+    filled += page.substr(0, begin);
+    if (begin == std::string_view::npos) return filled;
+    const std::size_t end = page.find("}}", begin);
+    const std::string_view name = page.substr(begin + 2, end - begin - 2);
+    for (const auto& [key, value] : values) {
+      if (key == name) filled += value;
+    }
+    page.remove_prefix(end + 2);
+  }
+}
+
+}  // namespace
+
+std::string to_html(const std::vector<ResultText>& results, std::string_view title) {
+  check(!results.empty() && results.size() <= 2, "[report] give one result, or boundaries and a graph");
+  std::vector<Result> read_results;
+  Json data;
+  for (const ResultText& text : results) {
+    const std::string format = result_format(text.json, text.where);
+    const bool is_graph = format == "fansite.graph/1";
+    check_data(is_graph || format == "fansite.boundaries/1",
+               "[report] {} has format '{}'. Give boundaries (fansite.boundaries/1) or a graph (fansite.graph/1).",
+               text.where, excerpt(format));
+    const char* kind = is_graph ? "graph" : "boundaries";
+    check(!data.contains(kind),
+          "[report] {} and {} are both of format {}; give one result of boundaries and one graph.",
+          results.front().where, text.where, format);
+    Result result = read(text, is_graph ? parse_graph(text.json, text.where).variables
+                                        : parse_boundaries(text.json, text.where).variables);
+    data[kind] = std::move(result.root);
+    result.root = {{"rows", data[kind].at("rows")}, {"manifest", data[kind].value("manifest", Json())}};
+    read_results.push_back(std::move(result));
+  }
+  if (read_results.size() == 2) check_same_data(read_results[0], read_results[1]);
+
+  const report::PageFiles& files = report::page_files();
+  const std::string policy = fmt::format(
+      "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
+      source_hash(files.script_sha256), source_hash(files.style_sha256));
+  const std::string shown_title = for_element(title.empty() ? made_up_title(read_results.front()) : title);
+  const std::string json = for_script(data);
+  return fill(
+      files.html,
+      {{"policy", policy}, {"title", shown_title}, {"style", files.style}, {"data", json}, {"script", files.script}});
+}
+
+}  // namespace fansite
