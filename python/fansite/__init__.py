@@ -23,6 +23,7 @@ from ._entropy import Added, EntropyModel, Estimate, Information
 from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, Role
 from ._knowledge import Knowledge, load_knowledge
+from ._report import report, verify
 from ._settings import NotFittedError
 from ._simulate import Simulation, simulate
 from ._table import DataWarning
@@ -55,7 +56,9 @@ __all__ = [
     "load_knowledge",
     "metrics",
     "plots",
+    "report",
     "simulate",
+    "verify",
 ]
 
 # Threads do not survive a fork, so they end before it; the next work starts them again on both sides.

@@ -96,12 +96,21 @@ class BoundariesResult(Result):
     rows: int
     settings: dict[str, Any]
     warnings: list[str]
+    complete: bool
+    """False if a time budget cut the run short; ``unfinished`` says what."""
+    unfinished: str
+    manifest: dict[str, Any]
+    """What it takes, with the settings, to repeat the run."""
     estimator: str
     """The one that was used, gaussian or flow."""
     linearity: dict[str, Any] | None
     """The test that chose the estimator."""
     graph: dict[str, Any] | None
     """The causal graph that was asked for the last word, if one was."""
+    training: dict[str, Any] | None
+    """Flow: how the networks' loss fell."""
+    calibration: dict[str, Any] | None
+    """Flow: whether each target's law given its boundary holds on rows that the networks have not seen."""
     boundaries: dict[str, Boundary]
     moral_edges: list[tuple[str, str]]
     timing: dict[str, Any]
@@ -111,9 +120,12 @@ class BoundariesResult(Result):
     @classmethod
     def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
         return {
-            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "estimator", "timing")},
+            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "manifest", "complete", "estimator", "timing")},
+            "unfinished": read.get("unfinished", ""),
             "linearity": read.get("linearity"),
             "graph": read.get("graph"),
+            "training": read.get("training"),
+            "calibration": read.get("calibration"),
             "boundaries": {entry["target"]: _boundary(entry) for entry in read["boundaries"]},
             "moral_edges": [(first, second) for first, second in read["moral_edges"]],
         }

@@ -53,8 +53,10 @@ class MarkovBoundary(Finder[BoundariesResult]):
     repeats, folds, steps : int
         Flow: divisions of the rows, parts of each, and training steps of each network; 0: by effort.
     model, save_model, checkpoint : path or None
-        Flow: a trained model to use, where to keep the trained one, and where training keeps its state to be
-        continued if interrupted.
+        Flow: a trained model to use, where to keep the trained one, and where the run keeps its state, from which
+        the same call goes on if it was interrupted.
+    time_budget : float
+        Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
     missing : {'error', 'drop'}
         What to do with rows that have missing cells.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
@@ -109,6 +111,7 @@ class MarkovBoundary(Finder[BoundariesResult]):
         model: str | os.PathLike[str] | None = None,
         save_model: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        time_budget: float = _C.time_budget,
         missing: str = "error",
         random_state: int | np.random.RandomState | np.random.Generator | None = _C.seed,
         n_jobs: int | None = None,
@@ -132,6 +135,7 @@ class MarkovBoundary(Finder[BoundariesResult]):
         self.model = model
         self.save_model = save_model
         self.checkpoint = checkpoint
+        self.time_budget = time_budget
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -155,7 +159,7 @@ class MarkovBoundary(Finder[BoundariesResult]):
         data = as_dataset(X, self.missing)
         params = boundaries_params(self)
         targets = [self.targets] if isinstance(self.targets, str) else self.targets
-        assign(params, {"targets": list(targets or ()), "refine": self.refine})
+        assign(params, {"targets": list(targets or ()), "refine": self.refine, "time_budget": self.time_budget})
         assign(params.search, {"rule": self.rule})
         assign_paths(params.files, model=self.model, save_model=self.save_model, checkpoint=self.checkpoint)
         with running(self.n_jobs, self.verbose) as run:

@@ -57,6 +57,8 @@ class CausalGraph(Finder[GraphResult]):
         Of the boundaries, as in MarkovBoundary.
     model, save_model, checkpoint : path or None
         Of the boundaries' flows, as in MarkovBoundary; the graph's search keeps its state in checkpoint + ".graph".
+    time_budget : float
+        fansite-anm: seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
     missing, random_state, n_jobs, verbose
         As in MarkovBoundary.
 
@@ -104,6 +106,7 @@ class CausalGraph(Finder[GraphResult]):
         model: str | os.PathLike[str] | None = None,
         save_model: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        time_budget: float = _C.time_budget,
         missing: str = "error",
         random_state: int | np.random.RandomState | np.random.Generator | None = _C.seed,
         n_jobs: int | None = None,
@@ -127,6 +130,7 @@ class CausalGraph(Finder[GraphResult]):
         self.model = model
         self.save_model = save_model
         self.checkpoint = checkpoint
+        self.time_budget = time_budget
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -170,6 +174,7 @@ class CausalGraph(Finder[GraphResult]):
     def _params(self) -> _core.CausalGraphParams:
         params = _core.CausalGraphParams()
         assign(params, {"method": self.method, "force_dag": self.dag, "seed": seed_of(self.random_state)})
+        assign(params, {"time_budget": self.time_budget})
         assign(
             params.additive_noise,
             {name: getattr(self, name) for name in ("noise", "scale", "price", "sure", "max_parents", "max_rows")},

@@ -58,6 +58,11 @@ class GraphResult(Result):
     rows: int
     settings: dict[str, Any]
     warnings: list[str]
+    complete: bool
+    """False if a time budget cut the run short; ``unfinished`` says what."""
+    unfinished: str
+    manifest: dict[str, Any]
+    """What it takes, with the settings, to repeat the run."""
     additivity: dict[str, Any] | None
     """fansite-anm: the test of additive noise."""
     edges: list[Edge]
@@ -72,7 +77,8 @@ class GraphResult(Result):
     def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
         weights = [[number(weight, float("inf")) for weight in row] for row in read["weights"]]
         return {
-            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "timing")},
+            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "manifest", "complete", "timing")},
+            "unfinished": read.get("unfinished", ""),
             "additivity": read.get("additivity"),
             "edges": [_edge(entry) for entry in read["edges"]],
             "roles": {entry["target"]: [_role(member) for member in entry["members"]] for entry in read["roles"]},
@@ -160,7 +166,9 @@ def _edge(entry: dict[str, Any]) -> Edge:
 def _evidence(entry: dict[str, Any] | None) -> Evidence | None:
     if entry is None:
         return None
-    return Evidence(number(entry["value"], float("inf")), entry["se"], entry["stability"])
+    not_weighed = entry["se"] is None  # time ran out
+    value = float("nan") if not_weighed else number(entry["value"], float("inf"))
+    return Evidence(value, number(entry["se"], float("nan")), entry["stability"])
 
 
 def _role(entry: dict[str, Any]) -> Role:

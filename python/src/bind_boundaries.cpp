@@ -28,7 +28,8 @@ void bind_boundaries(nb::module_& m) {
       .def_rw("folds", &BoundariesParams::folds)
       .def_rw("steps", &BoundariesParams::steps)
       .def_rw("files", &BoundariesParams::files)
-      .def_rw("seed", &BoundariesParams::seed);
+      .def_rw("seed", &BoundariesParams::seed)
+      .def_rw("time_budget", &BoundariesParams::time_budget);
   def_choice(params, "estimator", &BoundariesParams::estimator, parse_estimator);
   def_choice(params, "effort", &BoundariesParams::effort, parse_effort);
   def_choice(params, "refine", &BoundariesParams::refine, parse_refine);
@@ -37,10 +38,10 @@ void bind_boundaries(nb::module_& m) {
       "markov_boundaries",
       [](const Dataset& data, const Knowledge& knowledge, const BoundariesParams& settings, const Running& running) {
         std::string json;
-        run(running, [&, start = seconds_now()](Progress& progress) {
+        run(running, [&, watch = Stopwatch()](Progress& progress) {
           validate(settings.search);
           const BoundariesResult result = markov_boundaries(data, knowledge, settings, progress);
-          json = to_json(result, timing_since(start));
+          json = to_json(result, timing_of(watch));
         });
         return json;
       },

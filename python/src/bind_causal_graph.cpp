@@ -34,7 +34,8 @@ void bind_causal_graph(nb::module_& m) {
       .def_rw("additive_noise", &CausalGraphParams::additive_noise)
       .def_rw("differentiable", &CausalGraphParams::differentiable)
       .def_rw("checkpoint", &CausalGraphParams::checkpoint)
-      .def_rw("seed", &CausalGraphParams::seed);
+      .def_rw("seed", &CausalGraphParams::seed)
+      .def_rw("time_budget", &CausalGraphParams::time_budget);
   def_choice(params, "method", &CausalGraphParams::method, parse_graph_method);
 
   m.def(
@@ -43,12 +44,12 @@ void bind_causal_graph(nb::module_& m) {
          const CausalGraphParams& settings, const Running& running) {
         const ByteMatrix moral = links ? copied<unsigned char>(*links) : ByteMatrix();
         std::string json;
-        run(running, [&, start = seconds_now()](Progress& progress) {
+        run(running, [&, watch = Stopwatch()](Progress& progress) {
           validate(settings.additive_noise);
           validate(settings.differentiable);
           validate(settings.boundaries.search);
           const CausalGraphResult result = causal_graph(data, links ? &moral : nullptr, knowledge, settings, progress);
-          json = to_json(result, timing_since(start));
+          json = to_json(result, timing_of(watch));
         });
         return json;
       },

@@ -33,13 +33,13 @@ class FittedEntropies {
     throw_if_fatal(findings);
     for (const Finding& finding : findings) warnings_.push_back(finding.message);
     check(params_.estimator != EstimatorKind::automatic, "[entropy] estimator 'auto' is for mb; use flow or gaussian");
-    const double start = seconds_now();
+    const double watch = Stopwatch();
     if (params_.estimator == EstimatorKind::flow) {
       ensemble_ = flow::train_or_load(learnable_columns(data_), params_.flow, params_.files, progress);
       params_.flow = ensemble_->params;
     }
     make_estimator(progress);
-    train_seconds_ = seconds_now() - start;
+    train_seconds_ = watch.seconds();
   }
 
   // As pickled.
@@ -71,11 +71,12 @@ class FittedEntropies {
 
   // What information() says of a table, from what is fitted already.
   InformationResult information(const std::string& target, const std::vector<std::string>& given) const {
-    const double start = seconds_now();
+    const double watch = Stopwatch();
     InformationResult result;
     result.target = target;
     result.rows = data_.rows();
     result.params = params_;
+    result.data_hash = hash_of(data_);
     result.warnings = warnings_;
     result.entropy = conditional_entropy(target, {});
     result.conditional_entropy = conditional_entropy(target, given);
@@ -94,7 +95,7 @@ class FittedEntropies {
       result.original_scale = flows.original_scale(data_.index_of(target));
     }
     result.train_seconds = train_seconds_;
-    result.query_seconds = seconds_now() - start;
+    result.query_seconds = watch.seconds();
     return result;
   }
 
@@ -175,8 +176,8 @@ void bind_entropy(nb::module_& m) {
           [](const FittedEntropies& self, const std::string& target, const std::vector<std::string>& given,
              const Running& running) {
             std::string json;
-            run(running, [&, start = seconds_now()](Progress&) {
-              json = to_json(self.information(target, given), timing_since(start));
+            run(running, [&, watch = Stopwatch()](Progress&) {
+              json = to_json(self.information(target, given), timing_of(watch));
             });
             return json;
           },

@@ -35,6 +35,7 @@ void bind_flow(nb::module_& m);
 void bind_entropy(nb::module_& m);
 void bind_boundaries(nb::module_& m);
 void bind_causal_graph(nb::module_& m);
+void bind_report(nb::module_& m);
 
 /// A setting whose values have the names they have on the command line.
 template <class Params, class Choice>

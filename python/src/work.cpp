@@ -2,7 +2,6 @@
 #include "src/work.h"
 
 #include <nanobind/stl/string.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <exception>
@@ -90,16 +89,6 @@ void run(const Running& running, const std::function<void(Progress&)>& work) {
     std::rethrow_exception(raised);
   }
   future.get();
-}
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-RunTiming timing_since(double start) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return {seconds_now() - start, static_cast<double>(usage.ru_maxrss) / 1024, thread_count()};
 }
 
 int running_works() { return works; }

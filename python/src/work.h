@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "fansite/progress.h"
-#include "fansite/report/json.h"
 
 namespace fansite::python {
 
@@ -27,10 +26,6 @@ struct Running {
 /// piece of work takes. Throws what the work throws; what a signal's handler or `report` raises, once the work has
 /// stopped.
 void run(const Running& running, const std::function<void(Progress&)>& work);
-
-/// What the work since `start` has cost; to be asked inside of it, where its limit of threads holds.
-RunTiming timing_since(double start);
-double seconds_now();
 
 /// The number of works under way.
 int running_works();

@@ -13,8 +13,8 @@ import fansite
 # Where Python has a habit of its own: the command line's name and how Python says the same.
 RENAMED = {"seed": "random_state", "threads": "n_jobs", "quiet": "verbose", "target": "targets"}
 PER_COMMAND = {
-    "mb": (fansite.MarkovBoundary, {"out", "no-header", "rho"}),
-    "dag": (fansite.CausalGraph, {"out", "no-header", "boundaries", "graphml", "dot", "csv"}),
+    "mb": (fansite.MarkovBoundary, {"out", "no-header", "rho", "resume"}),
+    "dag": (fansite.CausalGraph, {"out", "no-header", "boundaries", "graphml", "dot", "csv", "resume"}),
     "entropy": (fansite.EntropyModel, {"out", "no-header", "target", "given"}),
     "simulate": (fansite.simulate, {"out", "format"}),
 }

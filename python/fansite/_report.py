@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of results: a page to look at, and a check that they are what their table gives."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from . import _core
+from ._boundaries_result import BoundariesResult
+from ._entropy import Information
+from ._finder import Finder
+from ._graph_result import GraphResult
+from ._running import running
+from ._table import as_dataset
+
+
+def report(*results: Any, path: str | os.PathLike[str], title: str = "") -> None:
+    """Write one HTML page of boundaries, a causal graph, or both, to explore and send on, as ``fansite report`` does.
+
+    Parameters
+    ----------
+    *results : MarkovBoundary, BoundariesResult, CausalGraph or GraphResult
+        One result of either kind, or one of each, of the same table.
+    path : str or path-like
+        Where the page goes.
+    title : str
+        What it is about.
+
+    Examples
+    --------
+    >>> table = fansite.simulate(nodes=5, rows=500, random_state=1)
+    >>> found = fansite.MarkovBoundary().fit(table.to_pandas())
+    >>> fansite.report(found, path="report.html", title="Five variables")
+    """
+    page = _core.to_html([_json_of(result) for result in results], title)
+    Path(path).write_text(page, encoding="utf-8")
+
+
+def verify(
+    result: Any,
+    X: Any,
+    *,
+    model: str | os.PathLike[str] | None = None,
+    missing: str = "error",
+    n_jobs: int | None = None,
+    verbose: int | bool = False,
+) -> bool:
+    """Repeat the run of a result and say whether the bits agree, as ``fansite verify`` does.
+
+    Parameters
+    ----------
+    result : MarkovBoundary, CausalGraph, or a result of either or of EntropyModel
+        What was found.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        The table that it was found in.
+    model : path or None
+        The trained model that the run was given, if it was.
+    missing, n_jobs, verbose
+        As in MarkovBoundary.
+
+    Examples
+    --------
+    >>> table = fansite.simulate(nodes=5, rows=500, random_state=1).to_pandas()
+    >>> fansite.verify(fansite.MarkovBoundary().fit(table), table)
+    True
+    """
+    data = as_dataset(X, missing)
+    with running(n_jobs, verbose) as run:
+        difference = _core.verify(_json_of(result), data, "" if model is None else os.fspath(model), run)
+    return difference == ""
+
+
+def _json_of(result: Any) -> str:
+    if isinstance(result, (Finder, BoundariesResult, GraphResult, Information)):
+        return result.to_json()
+    raise TypeError(f"{type(result).__name__} is no result of fansite; give what MarkovBoundary or CausalGraph found.")

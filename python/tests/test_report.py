@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of results."""
+
+from __future__ import annotations
+
+import pytest
+
+import fansite
+
+
+@pytest.fixture(scope="module")
+def table():
+    return fansite.simulate(nodes=6, rows=300, random_state=5).to_pandas()
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return fansite.MarkovBoundary().fit(table)
+
+
+@pytest.fixture(scope="module")
+def graph(table, found):
+    return fansite.CausalGraph().fit(table, boundaries=found)
+
+
+def test_the_page_is_that_of_the_command_line(found, graph, program, tmp_path) -> None:
+    fansite.report(graph, found, path=tmp_path / "ours.html", title="Six <variables>")
+    (tmp_path / "b.json").write_text(found.to_json())
+    (tmp_path / "g.json").write_text(graph.to_json())
+    program("report", "g.json", "b.json", "--title", "Six <variables>", "--out", "theirs.html", cwd=tmp_path)
+    page = (tmp_path / "ours.html").read_bytes()
+    assert page == (tmp_path / "theirs.html").read_bytes()
+    assert b"Six &lt;variables" in page
+
+
+def test_what_is_no_result_is_refused(found, tmp_path) -> None:
+    with pytest.raises(TypeError, match="str is no result of fansite"):
+        fansite.report("b.json", path=tmp_path / "r.html")
+    with pytest.raises(ValueError, match=r"\[report\]"):
+        fansite.report(found, found, path=tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_repeated_run_has_the_same_bits(found, graph, table) -> None:
+    assert fansite.verify(found, table)
+    assert fansite.verify(graph.result_, table)
+    with pytest.raises(ValueError, match="the result of another table"):
+        fansite.verify(found, table * 2)
+
+
+def test_a_time_budget_that_is_not_enough_is_told() -> None:
+    curved = fansite.simulate(nodes=12, rows=500, sem="gp", random_state=5).to_pandas()
+    with pytest.warns(fansite.DataWarning, match="not finished: there was no time to train networks"):
+        found = fansite.MarkovBoundary(time_budget=0.05).fit(curved)
+    assert not found.result_.complete
+    assert "Gaussian" in found.result_.unfinished
+    with pytest.raises(ValueError, match="time budget of -1"):
+        fansite.MarkovBoundary(time_budget=-1.0).fit(curved)
