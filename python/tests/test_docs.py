@@ -14,11 +14,12 @@ import pytest
 import fansite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MODULES = ["", "._boundary", "._graph", "._entropy", "._selector", "._knowledge", "._simulate", ".metrics", ".plots"]
+MODULES = ["", "._boundary", "._graph", "._entropy", "._selector", "._knowledge", "._simulate", "._report", ".metrics", ".plots"]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name) -> None:
+def test_docstrings(name, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     module = importlib.import_module("fansite" + name)
     failed, _ = doctest.testmod(module, extraglobs={"fansite": fansite})
     assert failed == 0

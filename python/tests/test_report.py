@@ -27,9 +27,9 @@ def test_the_page_is_that_of_the_command_line(found, graph, program, tmp_path) -
     fansite.report(graph, found, path=tmp_path / "ours.html", title="Six <variables>")
     (tmp_path / "b.json").write_text(found.to_json())
     (tmp_path / "g.json").write_text(graph.to_json())
-    program("report", "g.json", "b.json", "--title", "Six <variables>", "--out", "theirs.html", cwd=tmp_path)
+    theirs = program.result("report", tmp_path / "g.json", tmp_path / "b.json", "--title", "Six <variables>")
     page = (tmp_path / "ours.html").read_bytes()
-    assert page == (tmp_path / "theirs.html").read_bytes()
+    assert page == theirs.encode()
     assert b"Six &lt;variables" in page
 
 

@@ -48,9 +48,9 @@ def _signature(name: str, value: Any) -> str:
     parameters = [p for p in inspect.signature(value).parameters.values() if p.name not in ("self", "cls")]
     words = []
     for parameter in parameters:
-        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in words:
+        if parameter.kind is parameter.KEYWORD_ONLY and not any(word.startswith("*") for word in words):
             words.append("*")
-        star = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
         words.append(f"{star}{parameter.name}{default}")
     return f"{name}({', '.join(words)})"
