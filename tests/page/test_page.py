@@ -139,6 +139,11 @@ def test_one_result_is_enough(browser, found, folder, kind):
     assert browser.text("#details h2") == target
 
 
+def test_pairs_of_a_graph_alone_are_its_links(browser, full, folder):
+    browser.open(report(folder, "links", {**full[1], "links": [["x1", "x2"], ["x1", "x3"]]}))
+    assert "2 linked pairs" in browser.text("#summary")
+
+
 def test_shows_only_what_results_have(browser, found, full):
     browser.open(found[2])
     assert not browser.driver.find_elements("css selector", "#training, #calibration, .banner")
@@ -171,6 +176,7 @@ def test_a_click_shows_the_boundary(browser, full):
     name = browser.find("#details .members .name").text
     browser.click("#details .members .name")
     browser.wait("graph.dataset.selected === arguments[0]", name)
+    assert browser.value("document.activeElement.textContent") == name  # the keyboard goes along
     # And away, by a click beside everything.
     left, top = browser.value("(({ left, top }) => [left, top])(graph.getBoundingClientRect())")
     browser.click_at(round(left) + 3, round(top) + 3)
