@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, graph_checkpoint,
-// search_checkpoint and knowledge with files that are right and nearly right. Made, not committed.
+// search_checkpoint, result and knowledge with files that are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -14,6 +14,7 @@
 #include "fansite/dag/checkpoint.h"
 #include "fansite/flow/model_file.h"
 #include "fansite/io/npy.h"
+#include "fansite/report/json.h"
 #include "fansite/search_checkpoint.h"
 
 namespace {
@@ -153,6 +154,28 @@ Seeds model_seeds() {
   return seeds;
 }
 
+Seeds result_seeds() {
+  fansite::Dataset data;
+  data.names = {"a", "<script>alert(1)</script>", "c"};
+  data.values = fansite::Matrix::Random(30, 3);
+  data.values.col(1) += data.values.col(0);
+  fansite::NoProgress silent;
+  fansite::BoundariesParams gaussian;
+  gaussian.estimator = fansite::EstimatorKind::gaussian;
+  const std::string boundaries = to_json(fansite::markov_boundaries(data, gaussian, silent), {});
+  fansite::CausalGraphParams params;
+  params.boundaries = gaussian;
+  const std::string graph = to_json(fansite::causal_graph(data, nullptr, {}, params, silent), {});
+  return {"",
+          "{}",
+          "[1, 2",
+          R"({"format": "fansite.entropy/1"})",
+          boundaries,
+          graph,
+          boundaries.substr(0, boundaries.size() / 2),
+          R"({"format": "fansite.boundaries/1", "variables": ["a", "a"]})"};
+}
+
 Seeds search_checkpoint_seeds() {
   fansite::SearchCheckpoint checkpoint{{2, 4, 0x123456789ABCDEF0, "words"}, {}};
   Seeds seeds{"", "FANSITE\x1a", to_bytes(checkpoint)};
@@ -246,6 +269,7 @@ int main(int argc, char** argv) {
     write(root / "model", model_seeds());
     write(root / "graph_checkpoint", graph_checkpoint_seeds());
     write(root / "search_checkpoint", search_checkpoint_seeds());
+    write(root / "result", result_seeds());
     write(root / "knowledge", knowledge_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
