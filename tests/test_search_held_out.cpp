@@ -212,7 +212,9 @@ Grown grow(const SearchEstimator& estimator, const SearchParams& params = {}, st
   NoProgress silent;
   Grown result;
   const Search search(estimator, params, targets, {targets, excluded, {}});
-  result.paths = grow_paths(search, result.steps, silent);
+  Boundaries boundaries;
+  result.paths = grow_paths(search, boundaries, silent);
+  result.steps = boundaries.steps;
   return result;
 }
 
@@ -389,8 +391,8 @@ TEST(Confirm, QValuesStepUpInTwoStages) {
   NoProgress silent;
   const SearchParams params;
   const Search search(table, params, all_of(table), {});
-  long steps = 0;
-  const Confirmed confirmed = confirm(search, grow_paths(search, steps, silent), silent);
+  Boundaries boundaries;
+  const Confirmed confirmed = confirm(search, grow_paths(search, boundaries, silent), silent);
   ASSERT_EQ(confirmed.tested.size(), 6u);
   const auto tested = [&](int k) { return confirmed.tested.at({2 * k, 2 * k + 1}); };
   // Of six the first stage admits two (0.012 · 6 / 2 ≤ 0.05), so the second pays for four.
