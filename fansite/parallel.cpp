@@ -174,6 +174,9 @@ void Team::run(int n, const std::function<void(int)>& body) {
 
 void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& body) {
   LoopOrder order;
+  // Of its own: else a loop inside a piece of one that is being stopped would return with pieces left out and no word
+  // of it, and what was computed of them would be wrong.
+  tbb::task_group_context context(tbb::task_group_context::isolated);
   // Grain 1: the pieces are large (a target, a tile, a megabyte of text) and uneven.
   tbb::parallel_for(
       tbb::blocked_range<std::ptrdiff_t>(0, n, 1),
@@ -181,7 +184,7 @@ void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& b
         const LoopOrder::Piece piece(order);
         for (std::ptrdiff_t i = range.begin(); i != range.end(); ++i) body(i);
       },
-      tbb::simple_partitioner());
+      tbb::simple_partitioner(), context);
 }
 
 }  // namespace fansite

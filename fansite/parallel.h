@@ -46,7 +46,8 @@ class Team {
   std::unique_ptr<Shared> shared_;
 };
 
-/// Calls body(i) for i in 0..n-1, in any order. The first exception thrown stops the loop and reaches the caller.
+/// Calls body(i) for i in 0..n-1, in any order. The first exception thrown stops the loop and reaches the caller. One
+/// that returns has done every piece, also inside a piece of another that is being stopped.
 void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& body);
 
 }  // namespace fansite

@@ -300,7 +300,7 @@ TEST(Bytes, OtherFilesAreNamed) {
   EXPECT_THAT(error_of("hello"), HasSubstr("not a checkpoint that fansite has written"));
   std::string other = to_bytes(small_scores());
   EXPECT_THAT(message_of<DataError>([&] { flow::parse_model(other, "x"); }),
-              HasSubstr("search for a graph, not a mod"));
+              HasSubstr("search for a graph, not a trained mod"));
   EXPECT_THAT(message_of<DataError>([&] { flow::parse_checkpoint(other, "x"); }),
               HasSubstr("this is the checkpoint of a search for a graph, not the checkpoint of a training"));
   other[12] = 1;

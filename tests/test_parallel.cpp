@@ -258,6 +258,30 @@ TEST(ParallelFor, RunsEveryPieceOnce) {
   }
 }
 
+TEST(ParallelFor, ALoopInsideOneThatIsStoppedIsStillComplete) {
+  const ThreadLimit limit(2);
+  std::atomic<int> incomplete = 0;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    std::atomic<bool> inside = false;
+    EXPECT_THROW(parallel_for(2,
+                              [&](std::ptrdiff_t i) {
+                                if (i == 0) {
+                                  while (!inside) std::this_thread::yield();
+                                  throw DataError("stop");
+                                }
+                                std::atomic<int> done = 0;
+                                parallel_for(200, [&](std::ptrdiff_t) {
+                                  inside = true;
+                                  std::this_thread::sleep_for(std::chrono::microseconds(50));
+                                  ++done;
+                                });
+                                if (done != 200) ++incomplete;
+                              }),
+                 DataError);
+  }
+  EXPECT_EQ(incomplete, 0);
+}
+
 TEST(ParallelFor, AnExceptionReachesTheCaller) {
   for (const int threads : {0, 1}) {
     const ThreadLimit limit(threads);
