@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How near does a plan come? Plans, then runs, each in a process of its own so that its memory is its own, back to
-// back.
+// back. On a busy machine the two get different shares of it: the second ratio is of the times that equal shares would
+// have given.
 //   bench_plan [times, default 3] [settings whose name holds this, default all]
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -45,12 +46,14 @@ Setting setting(std::string name, Sem sem, int nodes, Index rows, Effort effort,
 struct Measured {
   double seconds = 0, own_seconds = 0, memory_mb = 0;
   double phases[3] = {0, 0, 0};  // training, searching, graph
+  double share = 0;              // of a processor that the child had
 };
 
 // Calls the work in a child and takes over what it measured, with the child's own peak of memory unless it set one.
 Measured in_a_child(const std::function<Measured()>& work) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const Stopwatch watch;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("no process");
   if (child == 0) {
@@ -66,13 +69,20 @@ Measured in_a_child(const std::function<Measured()>& work) {
   int status = 0;
   wait4(child, &status, 0, &usage);
   if (!complete || status != 0) throw std::runtime_error("the child failed");
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  measured.share = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) / watch.seconds();
   if (measured.memory_mb == 0) measured.memory_mb = static_cast<double>(usage.ru_maxrss) / 1024;
   return measured;
 }
 
 Measured planned(const Setting& setting) {
   const Plan found = plan(simulate(setting.table).data, setting.run);
-  Measured measured{found.total_seconds(), found.seconds, found.peak_memory_mb};
+  Measured measured;
+  measured.seconds = found.total_seconds();
+  measured.own_seconds = found.seconds;
+  measured.memory_mb = found.peak_memory_mb;
   for (const PlannedPhase& phase : found.phases) {
     if (phase.name == "training") measured.phases[0] += phase.seconds;
     if (phase.name == "searching") measured.phases[1] += phase.seconds;
@@ -85,7 +95,12 @@ Measured run(const Setting& setting) {
   const Dataset data = simulate(setting.table).data;
   const Stopwatch watch;
   const BoundariesResult result = markov_boundaries(data, setting.run);
-  return {watch.seconds(), 0, 0, {result.train_seconds, result.search_seconds, result.graph_seconds}};
+  Measured measured;
+  measured.seconds = watch.seconds();
+  measured.phases[0] = result.train_seconds;
+  measured.phases[1] = result.search_seconds;
+  measured.phases[2] = result.graph_seconds;
+  return measured;
 }
 
 int program(int times, const std::string& only) {
@@ -111,9 +126,11 @@ int program(int times, const std::string& only) {
       const auto times_of = [](const Measured& m) {
         return fmt::format("{:.2f} ({:.2f}, {:.2f}, {:.2f})", m.seconds, m.phases[0], m.phases[1], m.phases[2]);
       };
-      fmt::print("{:<31} planned {} in {:.1f} s, took {}: ratio {:.2f}; memory {:.0f} and {:.0f}: {:.2f}\n", s.name,
-                 times_of(before), before.own_seconds, times_of(after), ratio, before.memory_mb, after.memory_mb,
-                 memory);
+      fmt::print(
+          "{:<31} planned {} in {:.1f} s, took {}: ratio {:.2f}, {:.2f} at equal shares ({:.2f}, {:.2f}); "
+          "memory {:.0f} and {:.0f}: {:.2f}\n",
+          s.name, times_of(before), before.own_seconds, times_of(after), ratio, ratio * before.share / after.share,
+          before.share, after.share, before.memory_mb, after.memory_mb, memory);
       std::fflush(stdout);
     }
   }

@@ -17,13 +17,12 @@
 namespace fansite {
 namespace {
 
-// A search that goes on for longer beyond its end takes more for a member, to be tested, by luck: quick ones tested 0.6
-// to 1.4 times the pairs supposed on 10 simulated tables of 10 to 30 variables, patient ones more.
-constexpr double kLuck = 0.1;  // of the pairs, for each miss of its patience
+// The dial of what is supposed. Quick searches tested 0.6 to 1.4 times the pairs that 0.05 shows, on 10 simulated
+// tables of 10 to 30 variables; patient ones by many networks find weaker members too.
+constexpr double kQuickDial = 0.05, kPatientDial = 0.5;
 
-// Networks link some pairs more than normal scores and their squares do (1.3 to 1.4 times as many with 30 variables and
-// 1000 rows), and with more links there are more parents to try for each child.
-constexpr double kLinksMore = 1.5;
+// Noise is tried on one scale or, if it does not seem to add there, on two.
+constexpr double kScales = 1.5;
 
 // From 100 variables on one in twenty seems to tell something to networks of a few thousand steps, hardly any to those
 // of so many (docs/method.md, "What the networks are worth").
@@ -44,7 +43,7 @@ double peak_so_far_mb() {
 
 // Pairs that normal scores and their squares show with Gaussian entropies, in milliseconds: relations that rise or
 // bend. They stand for what networks will find.
-ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const std::vector<int>& copies,
+ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const std::vector<int>& copies, double dial,
                          Progress& progress) {
   const Index d = data.variables();
   Matrix features(data.rows(), 2 * d);
@@ -54,6 +53,7 @@ ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const 
   }
   SearchParams search;
   search.evidence = false;
+  search.fdr = dial;
   SearchScope scope;
   for (const int copy : copies) {
     scope.excluded.push_back(copy);
@@ -113,11 +113,10 @@ void add_graph(const Dataset& data, const Knowledge& knowledge, const Boundaries
                const Supposed& supposed, double refining, Plan& result, Progress& progress) {
   if (!asks_graph(params, result.estimator)) return;
   const dag::AdditiveNoiseParams settings = graph_settings(params);
-  const double more = result.estimator == EstimatorKind::flow ? kLinksMore : 1.0;
-  const double seconds = more * graph_seconds(data, knowledge, supposed, settings, progress) + refining;
+  const double seconds = kScales * graph_seconds(data, knowledge, supposed, settings, progress) + refining;
   result.phases.push_back({"graph", seconds,
-                           "a causal graph inside the boundaries; from a rehearsal with fewer rows. Where noise does "
-                           "not seem to add, up to twice that"});
+                           "a causal graph inside the boundaries, from a rehearsal with fewer rows; the least certain "
+                           "part, since it grows with the square of the members found"});
 }
 
 void add_flow(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
@@ -158,10 +157,11 @@ void add_flow(const Dataset& data, const Knowledge& knowledge, const BoundariesP
   const SearchParams search_params = flow_search(params);
   const Search search(estimator, search_params, prepared.targets.searched,
                       {prepared.targets.searched, prepared.targets.excluded, knowledge});
-  const Supposed supposed(visible_links(data, knowledge, prepared.targets.excluded, progress), search.targets,
+  const double dial = params.effort == Effort::quick ? kQuickDial : kPatientDial;
+  const Supposed supposed(visible_links(data, knowledge, prepared.targets.excluded, dial, progress), search.targets,
                           taken_for_members(trains ? settings : ensemble.params));
   result.boundary_size = supposed.mean_size();
-  result.tested_pairs = (1 + kLuck * search.patience) * supposed.pairs;
+  result.tested_pairs = supposed.pairs;
   const SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, progress);
   result.evaluations = cost.evaluations;
   result.phases.push_back({"searching", cost.seconds,

@@ -13,11 +13,12 @@
 namespace fansite {
 namespace {
 
-constexpr double kMeasure = 0.4;   // seconds for each rate of training
-constexpr int kCandidates = 150;   // of a timed step of the search, some targets together
-constexpr int kDryLinks = 100;     // of the rehearsed graph
-constexpr Index kDryRows = 300;    // of its regressions …
-constexpr int kDryLandmarks = 20;  // … which then cost a twentieth or less
+constexpr double kMeasure = 0.4;         // seconds for each rate of training
+constexpr int kCandidates = 150;         // of a timed step of the search, some targets together
+constexpr int kDryLinks = 100;           // of the rehearsed graph
+constexpr Index kDryRows = 300;          // of its regressions …
+constexpr int kDryLandmarks = 20;        // … which then cost a twentieth or less
+constexpr std::size_t kMostParents = 5;  // that are timed: landmarks are at their most from there on
 
 double count(std::size_t n) { return static_cast<double>(n); }
 
@@ -293,7 +294,7 @@ double graph_seconds(const Dataset& data, const Knowledge& knowledge, const Supp
   // A child's regressions have as many parents as it was found to have, or one more; those with many links have most.
   std::vector<double> weight;  // by number of parents
   for (int j = 0; j < rehearsal.dag.nodes(); ++j) {
-    const auto parents = std::min<std::size_t>(rehearsal.dag.parents(j).size() + 1, chosen.size() - 1);
+    const auto parents = std::min({rehearsal.dag.parents(j).size() + 1, chosen.size() - 1, kMostParents});
     if (weight.size() <= parents) weight.resize(parents + 1, 0);
     weight[parents] += constraints.allowed.col(j).cast<double>().sum();
   }
