@@ -116,7 +116,7 @@ void add_graph(const Dataset& data, const Knowledge& knowledge, const Boundaries
   const double seconds = kScales * graph_seconds(data, knowledge, supposed, settings, progress) + refining;
   result.phases.push_back({"graph", seconds,
                            "a causal graph inside the boundaries, from a rehearsal with fewer rows; the least certain "
-                           "part, since it grows with the square of the members found"});
+                           "part, since it grows faster than the number of members"});
 }
 
 void add_flow(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
