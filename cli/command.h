@@ -23,6 +23,7 @@ namespace fansite::cli {
 
 void add_simulate(CLI::App& app);
 void add_mb(CLI::App& app);
+void add_plan(CLI::App& app);
 void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);

@@ -37,6 +37,7 @@
 #include "fansite/search.h"
 #include "fansite/linearity.h"
 #include "fansite/boundaries.h"
+#include "fansite/plan.h"
 #include "fansite/information.h"
 #include "fansite/knowledge.h"
 #include "fansite/dag/pairs.h"

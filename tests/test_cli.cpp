@@ -38,7 +38,7 @@ class CliTest : public ProgramTest {
 
 TEST_F(CliTest, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(works({"--version"}).out, "fansite " FANSITE_VERSION "\n");
-  for (const std::string command : {"", "simulate", "mb", "entropy", "eval", "report", "bench"}) {
+  for (const std::string command : {"", "simulate", "mb", "plan", "entropy", "eval", "verify", "report", "bench"}) {
     const Outcome help =
         works(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
     EXPECT_THAT(help.out, HasSubstr("Usage: fansite " + command));
@@ -48,7 +48,7 @@ TEST_F(CliTest, HelpAndVersionAreNoErrors) {
 
 TEST_F(CliTest, WrongCommands) {
   fails(std::vector<std::string>{}, 2, {"subcommand is required", "fansite --help"});
-  fails({"markov"}, 2, {"no command 'markov'", "simulate, mb, dag, entropy, plan, eval, verify, report, bench"});
+  fails({"markov"}, 2, {"no command 'markov'", "simulate, mb, plan, dag, entropy, eval, verify, report, bench"});
   fails({"mb"}, 2, {"DATA is required", "fansite mb --help"});
   fails({"eval", "data.csv"}, 2, {"--truth is required"});
   fails({"simulate"}, 2, {"--out is required"});

@@ -20,6 +20,9 @@ echo
 echo "=== study ==="
 "$folder/bench_study" --settings 1..12 --effort quick --noise-tables 20
 echo
+echo "=== plan ==="
+"$folder/bench_plan" 1 quick
+echo
 echo "=== flow ==="
 "$folder/../fansite" bench flow
 echo

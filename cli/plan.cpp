@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fansite plan: what fansite mb would take with the same options.
+#include "fansite/plan.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/boundaries_options.h"
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "fansite/stopwatch.h"
+#include "fansite/version.h"
+
+namespace fansite::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PlanOptions : CommonOptions {
+  BoundariesOptions boundaries;
+  std::string out;
+  bool json = false;
+};
+
+std::string to_json(const Plan& plan) {
+  Json out;
+  out["format"] = "fansite.plan/1";
+  out["version"] = FANSITE_VERSION;
+  out["variables"] = plan.variables;
+  out["rows"] = plan.rows;
+  out["estimator"] = name(plan.estimator);
+  out["threads"] = plan.threads;
+  out["total_seconds"] = plan.total_seconds();
+  out["within"] = Plan::kWithin;
+  out["peak_memory_mb"] = plan.peak_memory_mb;
+  out["networks"] = plan.networks;
+  out["training_steps"] = plan.training_steps;
+  out["boundary_size"] = plan.boundary_size;
+  out["tested_pairs"] = plan.tested_pairs;
+  out["evaluations"] = plan.evaluations;
+  out["phases"] = Json::array();
+  for (const PlannedPhase& phase : plan.phases) {
+    out["phases"].push_back({{"name", phase.name}, {"seconds", phase.seconds}, {"what", phase.what}});
+  }
+  out["warnings"] = plan.warnings;
+  out["plan_seconds"] = plan.seconds;
+  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// "0.02 s", "88 s", "14 min", "3.1 h".
+std::string time_of(double seconds) {
+  if (seconds < 10) return fmt::format("{:.2f} s", seconds);
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string in_words(const Plan& plan) {
+  std::string text = fmt::format("{} rows × {} variables, {} estimator, {}\n", plan.rows, plan.variables,
+                                 name(plan.estimator), counted(plan.threads, "thread"));
+  for (const PlannedPhase& phase : plan.phases) {
+    text += fmt::format("  {:<10} {:>8}  {}\n", phase.name, time_of(phase.seconds), phase.what);
+  }
+  const double total = plan.total_seconds();
+  text += fmt::format("  {:<10} {:>8}  between {} and {} if nothing else runs here\n", "total", time_of(total),
+                      time_of(total / Plan::kWithin), time_of(total * Plan::kWithin));
+  return text + fmt::format("  {:<10} {:>5.0f} MB\n", "memory", plan.peak_memory_mb);
+}
+
+void run(PlanOptions& options) {
+  Stopwatch watch;
+  const BoundariesParams params = options.boundaries.parsed();
+
+  ProgressBar progress(options.quiet);
+  Output output(options.out);
+  const ThreadLimit limit(options.threads);
+  const Dataset data = options.boundaries.table.load(options, progress);
+  const Knowledge knowledge = options.boundaries.load_knowledge(data);
+  const double reading = watch.seconds();
+  Plan plan = fansite::plan(data, knowledge, params, progress);
+  plan.phases.insert(plan.phases.begin(), {"reading", reading, "measured"});
+  for (const std::string& warning : plan.warnings) say(options, "warning: " + warning);
+  output.write(options.json || !options.out.empty() ? to_json(plan) : in_words(plan));
+  say(options, fmt::format("planned in {:.1f} s", watch.seconds()));
+  say_written(options, options.out);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+  const auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app.add_subcommand("plan", "time and memory that mb would take with the same options");
+  options->boundaries.add_to(*command);
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->add_option("--out", options->out, "JSON file; default: lines on standard output");
+  options->add_to(*command);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fansite::cli

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a plan is made of. How near it comes is bench_plan's question: nothing here depends on the machine's speed.
+#include "fansite/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "fansite/error.h"
+#include "fansite/flow/estimator.h"
+#include "fansite/parallel.h"
+#include "fansite/random.h"
+#include "tests/support.h"
+
+namespace fansite {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A chain whose links bend, and a variable apart.
+Dataset bent(Index rows = 300) {
+  Random random(Key{5});
+  Dataset data;
+  data.names = {"a", "b", "c", "d", "apart"};
+  data.values.resize(rows, 5);
+  for (Index i = 0; i < rows; ++i) {
+    const double a = random.normal(), b = std::sin(2 * a) + 0.3 * random.normal();
+    const double c = b * b + 0.3 * random.normal(), d = std::cos(2 * c) + 0.3 * random.normal();
+    data.values.row(i) << a, b, c, d, random.normal();
+  }
+  return data;
+}
+
+BoundariesParams flow_params() {
+  BoundariesParams params;
+  params.estimator = EstimatorKind::flow;
+  params.effort = Effort::quick;
+  params.folds = 2;
+  params.steps = 1000;
+  return params;
+}
+
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedPhase& phase : plan.phases) names.push_back(phase.name);
+  return names;
+}
+
+TEST(Plan, OfAGaussianRunTrainsNothing) {
+  const Plan found = plan(simulate_linear(10, 1.5, 500, 1).data);
+  EXPECT_EQ(found.estimator, EstimatorKind::gaussian);
+  EXPECT_THAT(names_of(found), ElementsAre("preparing", "searching"));
+  EXPECT_EQ(found.training_steps, 0);
+  EXPECT_EQ(found.networks, 0);
+  EXPECT_EQ(found.rows, 500);
+  EXPECT_EQ(found.variables, 10);
+  EXPECT_GT(found.boundary_size, 1);
+  EXPECT_GT(found.peak_memory_mb, 1);
+}
+
+TEST(Plan, HasThePhasesOfARunWithFlows) {
+  const Plan found = plan(bent(), flow_params());
+  EXPECT_EQ(found.estimator, EstimatorKind::flow);
+  EXPECT_THAT(names_of(found), ElementsAre("preparing", "training", "searching", "graph"));
+  EXPECT_EQ(found.networks, 2);
+  EXPECT_EQ(found.training_steps, 2000);
+  EXPECT_EQ(found.threads, thread_count());
+  double sum = 0;
+  for (const PlannedPhase& phase : found.phases) {
+    EXPECT_GT(phase.seconds, 0) << phase.name;
+    EXPECT_FALSE(phase.what.empty()) << phase.name;
+    sum += phase.seconds;
+  }
+  EXPECT_DOUBLE_EQ(found.total_seconds(), sum);
+  EXPECT_GT(found.evaluations, 0);
+  EXPECT_GT(found.boundary_size, 0.5);
+  EXPECT_GT(found.peak_memory_mb, 1);
+}
+
+TEST(Plan, TakesTheEstimatorThatTheRunWould) {
+  BoundariesParams params = flow_params();
+  params.estimator = EstimatorKind::automatic;
+  EXPECT_EQ(plan(bent(), params).estimator, EstimatorKind::flow);
+  EXPECT_EQ(plan(simulate_linear(5, 1, 300, 1).data, params).estimator, EstimatorKind::gaussian);
+}
+
+// A thousand times the steps against the noise of any machine.
+TEST(Plan, MoreStepsCostMore) {
+  BoundariesParams few = flow_params(), many = flow_params();
+  many.steps = 1000 * few.steps;
+  const Plan cheap = plan(bent(), few), dear = plan(bent(), many);
+  EXPECT_EQ(dear.training_steps, 1000 * cheap.training_steps);
+  EXPECT_GT(dear.phases[1].seconds, 10 * cheap.phases[1].seconds);
+  EXPECT_GT(dear.total_seconds(), cheap.total_seconds());
+}
+
+TEST(Plan, FewerTargetsAskForFewerDensities) {
+  BoundariesParams all = flow_params(), one = flow_params();
+  all.refine = one.refine = Refine::none;
+  one.targets = {"b"};
+  const Plan of_all = plan(bent(), all), of_one = plan(bent(), one);
+  EXPECT_THAT(names_of(of_all), ElementsAre("preparing", "training", "searching"));
+  EXPECT_LT(of_one.evaluations, of_all.evaluations);
+  EXPECT_LE(of_one.tested_pairs, of_all.tested_pairs);
+  EXPECT_EQ(of_one.training_steps, of_all.training_steps) << "networks know every variable";
+}
+
+TEST(Plan, PatienceAsksForMoreDensities) {
+  BoundariesParams hasty = flow_params(), patient = flow_params();
+  hasty.refine = patient.refine = Refine::none;
+  hasty.search.patience = 0;
+  patient.search.patience = 2;
+  EXPECT_LT(plan(bent(), hasty).evaluations, plan(bent(), patient).evaluations);
+}
+
+TEST(Plan, AModelThatIsGivenIsNotTrained) {
+  const std::string path = std::filesystem::temp_directory_path() / "fansite_test_plan.model";
+  flow::EnsembleParams settings;
+  settings.folds = 3;
+  settings.repeats = 1;
+  settings.train.steps = 10;
+  NoProgress silent;
+  flow::save_model(flow::train_ensemble(bent(), settings, silent), path);
+  BoundariesParams params;
+  params.files.model = path;
+  const Plan found = plan(bent(), params);
+  EXPECT_THAT(names_of(found), ElementsAre("preparing", "loading", "searching", "graph"));
+  EXPECT_EQ(found.networks, 3);
+  EXPECT_EQ(found.training_steps, 0);
+  std::filesystem::remove(path);
+}
+
+// Word for word what the run says.
+TEST(Plan, RefusesWhatTheRunRefuses) {
+  const auto expect_same = [](const Dataset& data, const BoundariesParams& params) {
+    const std::string of_run = message_of<Error>([&] { markov_boundaries(data, params); });
+    EXPECT_EQ(message_of<Error>([&] { plan(data, params); }), of_run);
+    EXPECT_NE(of_run, "nothing was thrown");
+  };
+  BoundariesParams params;
+  params.targets = {"nobody"};
+  expect_same(bent(), params);
+  params.targets = {"a", "a"};
+  expect_same(bent(), params);
+  params = {};
+  params.steps = -1;
+  expect_same(bent(), params);
+  params = {};
+  params.search.fdr = 2;
+  expect_same(bent(), params);
+  params = flow_params();
+  params.folds = 1;
+  expect_same(bent(), params);
+  params = flow_params();
+  params.folds = 200;
+  expect_same(bent(), params);  // more than the rows allow
+  params = {};
+  params.files.model = "/nowhere/at/all";
+  expect_same(bent(), params);
+  Dataset broken = bent();
+  broken.values(3, 1) = NAN;
+  expect_same(broken, {});
+}
+
+TEST(Plan, WarnsOfWhatTheRunWarnsOf) {
+  Dataset data = bent();
+  data.values.col(4) = data.values.col(0);
+  const Plan found = plan(data, flow_params());
+  EXPECT_THAT(found.warnings, testing::Contains(HasSubstr("'apart' is a copy of 'a'")));
+  EXPECT_EQ(found.variables, 5);
+}
+
+TEST(Plan, StopsWhenAsked) {
+  Impatient impatient;
+  EXPECT_THROW(plan(bent(), Knowledge(), flow_params(), impatient), Interrupted);
+}
+
+}  // namespace
+}  // namespace fansite
