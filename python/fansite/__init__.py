@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from . import _core, metrics, plots
 from ._boundaries_result import BoundariesResult, Boundary, Member, NearMiss, PathStep
 from ._boundary import MarkovBoundary
-from ._core import __version__
 from ._entropy import Added, EntropyModel, Estimate, Information
 from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, Role
@@ -60,6 +59,8 @@ __all__ = [
     "simulate",
     "verify",
 ]
+
+__version__: str = getattr(_core, "__version__")  # the stubs have no names with underscores
 
 # Threads do not survive a fork, so they end before it; the next work starts them again on both sides.
 os.register_at_fork(before=_core.send_threads_home)

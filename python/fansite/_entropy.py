@@ -40,7 +40,7 @@ class Estimate(float):
         estimate.se = se
         return estimate
 
-    def __getnewargs__(self) -> tuple[float, float]:
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
         return (float(self), self.se)
 
     def __repr__(self) -> str:

@@ -94,7 +94,8 @@ class GraphResult(Result):
     def adjacency(self) -> np.ndarray[Any, Any]:
         """0/1 matrix: A[i, j] = 1 means i -> j; an edge whose direction is undecided has both entries."""
         directed, undirected = self._parts()
-        return directed | undirected
+        adjacency: np.ndarray[Any, Any] = directed | undirected
+        return adjacency
 
     def to_pandas(self) -> Any:
         """One row for each edge, as a pandas DataFrame."""

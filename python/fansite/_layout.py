@@ -14,7 +14,7 @@ Edges = Sequence[tuple[int, int]]
 def layered(nodes: int, edges: Edges) -> np.ndarray[Any, Any]:
     """Causes above effects: a layer for each length of the longest way there; the edges make no cycle."""
     layer = _longest_ways(nodes, edges)
-    rows = [list(np.flatnonzero(layer == level)) for level in range(layer.max(initial=0) + 1)]
+    rows = [np.flatnonzero(layer == level).tolist() for level in range(layer.max(initial=0) + 1)]
     neighbours: list[list[int]] = [[] for _ in range(nodes)]
     for i, j in edges:
         neighbours[i].append(j)

@@ -185,4 +185,5 @@ def _matched(estimate: Any, truth: Any) -> tuple[Any, Any]:
 
 
 def _binary(matrix: Any) -> np.ndarray[Any, Any]:
-    return (np.asarray(matrix) != 0).astype(np.uint8)
+    edges: np.ndarray[Any, Any] = np.asarray(matrix) != 0
+    return edges.astype(np.uint8)

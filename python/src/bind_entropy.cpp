@@ -182,13 +182,15 @@ void bind_entropy(nb::module_& m) {
             return json;
           },
           "target"_a, "given"_a, "running"_a, "What each of the given tells, as JSON, fansite.entropy/1.")
-      .def("__getstate__",
-           [](const FittedEntropies& self) {
-             const std::string model = self.model();
-             return nb::make_tuple(to_numpy<double>(self.data().values), self.data().names,
-                                   std::string(name(self.kind())), nb::bytes(model.data(), model.size()),
-                                   self.warnings());
-           })
+      .def(
+          "__getstate__",
+          [](const FittedEntropies& self) {
+            const std::string model = self.model();
+            return nb::make_tuple(to_numpy<double>(self.data().values), self.data().names,
+                                  std::string(name(self.kind())), nb::bytes(model.data(), model.size()),
+                                  self.warnings());
+          },
+          nb::sig("def __getstate__(self) -> tuple[object, ...]"))
       .def("__setstate__", [](FittedEntropies& self, const State& state) {
         const auto& [values, names, estimator, model, warnings] = state;
         InformationParams settings;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types: mypy --strict finds nothing in a user's program but the lines that are wrong on purpose."""
+"""Types: mypy --strict finds nothing in a user's program but the lines that are wrong on purpose, nor in the package."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from mypy import api
 
@@ -28,12 +29,20 @@ text: str = found.to_json() + graph.to_dot()
 WRONG = ['fansite.MarkovBoundary(fdr="small")', "found.boundaries", "fansite.simulate(5)", "gain.upper()"]
 
 
+def mypy(folder: Path, *arguments: str) -> str:
+    options = ["--strict", "--config-file=", f"--cache-dir={folder}", "--ignore-missing-imports", "--no-pretty"]
+    return api.run([*options, *arguments])[0]
+
+
 def test_types_are_checked(tmp_path) -> None:
     path = tmp_path / "program.py"
     path.write_text("\n".join([PROGRAM, *WRONG]))
-    out, _, _ = api.run(
-        ["--strict", "--config-file=", f"--cache-dir={tmp_path}", "--ignore-missing-imports", "--no-pretty", str(path)]
-    )
+    out = mypy(tmp_path, str(path))
     first = PROGRAM.count("\n") + 2
     found = {int(line) for line in re.findall(r"program.py:(\d+): error", out)}
     assert found == set(range(first, first + len(WRONG))), out
+
+
+def test_the_package_itself_is_typed(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the installed one, with its stubs
+    assert mypy(tmp_path, "-p", "fansite").startswith("Success")
