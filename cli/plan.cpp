@@ -9,6 +9,7 @@
 
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
+#include "cli/duration.h"
 #include "cli/progress_bar.h"
 #include "fansite/stopwatch.h"
 #include "fansite/version.h"
@@ -49,31 +50,23 @@ std::string to_json(const Plan& plan) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// "0.02 s", "88 s", "14 min", "3.1 h".
-std::string time_of(double seconds) {
-  if (seconds < 10) return fmt::format("{:.2f} s", seconds);
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 std::string in_words(const Plan& plan) {
   std::string text = fmt::format("{} rows × {} variables, {} estimator, {}\n", plan.rows, plan.variables,
                                  name(plan.estimator), counted(plan.threads, "thread"));
   for (const PlannedPhase& phase : plan.phases) {
-    text += fmt::format("  {:<10} {:>8}  {}\n", phase.name, time_of(phase.seconds), phase.what);
+    text += fmt::format("  {:<10} {:>11}  {}\n", phase.name, duration_text(phase.seconds), phase.what);
   }
   const double total = plan.total_seconds();
-  text += fmt::format("  {:<10} {:>8}  between {} and {} if nothing else runs here\n", "total", time_of(total),
-                      time_of(total / Plan::kWithin), time_of(total * Plan::kWithin));
-  return text + fmt::format("  {:<10} {:>5.0f} MB\n", "memory", plan.peak_memory_mb);
+  text += fmt::format("  {:<10} {:>11}  between {} and {} if nothing else runs here\n", "total", duration_text(total),
+                      duration_text(total / Plan::kWithin), duration_text(total * Plan::kWithin));
+  return text + fmt::format("  {:<10} {:>8.0f} MB\n", "memory", plan.peak_memory_mb);
 }
 
 void run(PlanOptions& options) {
   Stopwatch watch;
   const BoundariesParams params = options.boundaries.parsed();
 
-  ProgressBar progress(options.quiet);
+  ProgressBar progress(options);
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.boundaries.table.load(options, progress);

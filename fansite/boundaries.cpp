@@ -6,34 +6,21 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
-#include <numeric>
+#include <optional>
 
 #include "fansite/budget.h"
 #include "fansite/checkpoint_files.h"
 #include "fansite/error.h"
 #include "fansite/flow/estimator.h"
-#include "fansite/gaussian.h"
 #include "fansite/io/text.h"
 #include "fansite/obedience.h"
+#include "fansite/prepare.h"
 #include "fansite/refine.h"
 #include "fansite/search_checkpoint.h"
 #include "fansite/stopwatch.h"
 
 namespace fansite {
 namespace {
-
-// Training takes hours for more variables than this, and networks learn little from fewer rows: `automatic` leaves such
-// tables to the Gaussian estimator, and says so.
-constexpr int kMostForFlow = 300;
-constexpr Index kFewestForFlow = 100;
-
-// Half the steps of a search are the misses at its end; a quick one has two of them instead of seven.
-constexpr int kQuickPatience = 1;
-
-// For a quick graph so many rows and landmarks are enough.
-constexpr Index kQuickRows = 1000;
-constexpr int kQuickLandmarks = 30;
 
 // A target without any randomness left is worth a word: its boundary need not be the only one.
 void warn_of_determined(BoundariesResult& result) {
@@ -66,43 +53,6 @@ void warn_of_determined(BoundariesResult& result) {
                   count > 3 ? fmt::format(" and {} more", count - 3) : ""));
 }
 
-// What is searched: a copy through its original, which never joins a boundary beside it.
-struct Plan {
-  std::vector<int> targets;   // as asked for
-  std::vector<int> searched;  // originals, each once
-  std::vector<int> slot_of;   // per variable its place in `searched`
-  std::vector<int> excluded;
-  const Knowledge& knowledge;
-
-  Plan(const Dataset& data, const std::vector<std::string>& names, const std::vector<int>& copy_of,
-       const Knowledge& known)
-      : slot_of(copy_of.size(), -1), knowledge(known) {
-    for (const std::string& name : names) {
-      const int t = data.index_of(name);
-      check(std::find(targets.begin(), targets.end(), t) == targets.end(), "[mb] target '{}' is asked for twice", name);
-      targets.push_back(t);
-    }
-    if (targets.empty()) {
-      targets.resize(copy_of.size());
-      std::iota(targets.begin(), targets.end(), 0);
-    }
-    for (std::size_t z = 0; z < copy_of.size(); ++z) {
-      if (copy_of[z] >= 0) excluded.push_back(static_cast<int>(z));
-    }
-    for (const int t : targets) {
-      const int original = copy_of[static_cast<std::size_t>(t)];
-      int& slot = slot_of[static_cast<std::size_t>(original >= 0 ? original : t)];
-      if (slot < 0) {
-        slot = static_cast<int>(searched.size());
-        searched.push_back(original >= 0 ? original : t);
-      }
-      slot_of[static_cast<std::size_t>(t)] = slot;
-    }
-  }
-
-  SearchScope scope(SearchKeeper* keeper = nullptr) const { return {searched, excluded, knowledge, keeper}; }
-};
-
 // Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
 // judged there.
 void throw_if_disobedient(const BoundariesResult& result, const Knowledge& knowledge) {
@@ -121,46 +71,6 @@ void throw_if_disobedient(const BoundariesResult& result, const Knowledge& knowl
   }
 }
 
-// 0 stands for what the effort says; nothing else that is no number of networks or steps does.
-void validate(const BoundariesParams& params) {
-  validate(params.search);
-  check(params.repeats >= 0, "[mb] {} repeats; use 1 or more, or 0 for what the effort says", params.repeats);
-  check(params.folds >= 0, "[mb] {} folds; use 2 or more, or 0 for what the effort says", params.folds);
-  check(params.time_budget >= 0, "[mb] a time budget of {} seconds; use more than 0, or 0 for none",
-        params.time_budget);
-  check(params.steps >= 0, "[mb] {} steps; use 1 or more, or 0 for what the effort says", params.steps);
-}
-
-// Whether the Gaussian boundaries leave nothing over that a flow could see.
-LinearityTest test_gaussian(const Dataset& data, const GaussianEstimator& estimator, const Plan& plan,
-                            const BoundariesResult& result, Progress& progress) {
-  // Of all variables, whatever the targets: without the boundary of a variable its noise shows in others.
-  SearchParams search = result.params.search;
-  search.evidence = false;
-  const bool found = result.params.targets.empty() && !result.found.boundaries.empty();
-  const Boundaries gaussian =
-      found ? result.found : find_boundaries(estimator, search, {{}, plan.excluded, plan.knowledge}, progress);
-  std::vector<std::vector<int>> boundaries(static_cast<std::size_t>(data.variables()));
-  for (const Boundary& boundary : gaussian.boundaries) {
-    boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
-  }
-  return test_linearity(data, boundaries, {}, progress);
-}
-
-EstimatorKind choose(const Dataset& data, BoundariesResult& result) {
-  if (result.linearity->linear_equations) return EstimatorKind::gaussian;
-  if (data.variables() <= kMostForFlow && data.rows() >= kFewestForFlow) return EstimatorKind::flow;
-  result.warnings.push_back(fmt::format(
-      "[mb] '{}' and '{}' depend on each other in ways that are not linear, but {}; the Gaussian estimator sees linear "
-      "relations only, --estimator flow sees all",
-      excerpt(data.names[static_cast<std::size_t>(result.linearity->pair.first)]),
-      excerpt(data.names[static_cast<std::size_t>(result.linearity->pair.second)]),
-      data.rows() < kFewestForFlow
-          ? fmt::format("{} rows are few to learn that from (fewer than {})", data.rows(), kFewestForFlow)
-          : fmt::format("{} variables are many to train networks for (more than {})", data.variables(), kMostForFlow)));
-  return EstimatorKind::gaussian;
-}
-
 // Shares of the time budget that is left when networks are begun, about as a run without one spends its time (on 100
 // variables 31 % training, 46 % searching, 23 % the graph): what training may take, and when growing comes to an
 // answer, so that there is time to test it.
@@ -170,28 +80,18 @@ constexpr double kGrowShare = 0.65;
 constexpr double kGaussianShare = 0.5;
 
 // Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
-void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, const Plan& plan, const Budget& budget,
-                     Boundaries& found, BoundariesResult& result, Progress& progress) {
+void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, const Budget& budget, Boundaries& found,
+                     BoundariesResult& result, Progress& progress) {
   const BoundariesParams& params = result.params;
-  const bool automatic = params.refine == Refine::automatic;
-  const bool usual = params.search.stop == StopRule::calibrated && params.search.rule == Symmetry::or_;
-  if (params.refine == Refine::none) return;
-  if (automatic && (!params.targets.empty() || !usual || result.estimator != EstimatorKind::flow)) return;
-  check(params.targets.empty(),
-        "[mb] a graph needs the boundaries of all variables; leave the targets out, or do not "
-        "refine");
+  if (!asks_graph(params, result.estimator)) return;
   const Stopwatch watch;
-  dag::AdditiveNoiseParams noise;
-  noise.seed = params.seed;
+  dag::AdditiveNoiseParams noise = graph_settings(params);
   noise.checkpoint = CheckpointFiles(params.files.checkpoint).refine;
-  if (params.effort == Effort::quick) {
-    noise.max_rows = kQuickRows;
-    noise.regression.landmarks = noise.regression.landmarks_per_parent = kQuickLandmarks;
-  }
   Deadline deadline(progress, budget.watch(), budget.never(), budget.end());
   try {
-    result.graph = find_obedient_graph(data.values, links_of(found, data.variables()), plan.knowledge, noise, deadline);
-    result.refined = !automatic || result.graph->additivity.additive;
+    result.graph =
+        find_obedient_graph(data.values, links_of(found, data.variables()), result.knowledge, noise, deadline);
+    result.refined = params.refine != Refine::automatic || result.graph->additivity.additive;
     if (result.refined) found = refined(estimator, found, result.graph->dag, deadline);
   } catch (const Interrupted&) {
     if (!deadline.expired()) throw;
@@ -203,26 +103,25 @@ void refine_by_graph(const Dataset& data, const SearchEstimator& estimator, cons
 }
 
 // What the state of a search depends on.
-StateIdentity identity_of(const Dataset& data, const Plan& plan, const SearchParams& search, std::uint64_t model_hash) {
+StateIdentity identity_of(const Dataset& data, const SearchScope& scope, const SearchParams& search,
+                          std::uint64_t model_hash) {
   return fansite::identity_of(
       data.values,
       fmt::format("boundaries: model {:016x}, targets {}, patience {}, at most {} members, rule {}, knowledge {:016x}",
-                  model_hash, fmt::join(plan.searched, " "), search.patience, search.max_size, name(search.rule),
-                  hash_of(plan.knowledge.to_text())));
+                  model_hash, fmt::join(scope.targets, " "), search.patience, search.max_size, name(search.rule),
+                  hash_of(scope.knowledge.to_text())));
 }
 
 // The networks, trained or loaded. Nothing: there is no time to train any.
 std::optional<flow::Ensemble> networks_for(const Dataset& learnable, const Budget& budget, BoundariesResult& result,
                                            Progress& progress) {
   BoundariesParams& params = result.params;
-  const bool linear = result.linearity && result.linearity->linear_equations;
-  flow::EnsembleParams settings = search_ensemble(params, static_cast<int>(result.variables.size()), linear);
-  check(params.search.stop == StopRule::paper || settings.folds > 1 || !params.files.model.empty(),
-        "[mb] with one fold every network sees every row; the calibrated rule needs networks that left rows out: train "
-        "with two folds or more, or use --stop paper");
+  flow::EnsembleParams settings =
+      networks(params, result.linearity ? &*result.linearity : nullptr, static_cast<int>(result.variables.size()));
   const bool begun = !params.files.checkpoint.empty() && std::filesystem::exists(params.files.checkpoint);
   if (budget.limited() && params.files.model.empty() && !begun) {
-    const double rate = flow::training_rate(learnable, settings);
+    const double steps = static_cast<double>(settings.members()) * static_cast<double>(settings.train.steps);
+    const double rate = steps / flow::training_seconds(learnable, settings, progress);
     const auto possible = fitted(settings, rate * kTrainShare * budget.left());
     if (!possible) return std::nullopt;
     if (*possible != settings) {
@@ -254,14 +153,14 @@ flow::Calibration calibration_of(const FlowEstimator& estimator, const Boundarie
 }
 
 // Nothing: there was no time for networks.
-std::optional<Boundaries> search_with_flow(const Dataset& data, const Plan& plan, const Budget& budget,
+std::optional<Boundaries> search_with_flow(const Dataset& data, SearchScope scope, const Budget& budget,
                                            BoundariesResult& result, Progress& progress) {
   Stopwatch watch;
   const BoundariesParams& params = result.params;
   const Dataset learnable = learnable_columns(data);
   if (learnable.variables() < 2) {  // nothing to be a boundary
     const GaussianEstimator alone(covariance(data.values, progress));
-    return find_boundaries(alone, params.search, plan.scope(), progress);
+    return find_boundaries(alone, params.search, scope, progress);
   }
   const double grow_by = budget.after(kGrowShare);
   const std::optional<flow::Ensemble> ensemble = networks_for(learnable, budget, result, progress);
@@ -275,17 +174,16 @@ std::optional<Boundaries> search_with_flow(const Dataset& data, const Plan& plan
         "[mb] the model has seen every row of this table; the calibrated rule needs networks that left rows out: train "
         "with two folds or more, or use --stop paper");
   result.train_seconds = watch.lap();
-  SearchParams search = params.search;
-  const bool hurried = params.effort == Effort::quick && search.stop == StopRule::calibrated;
-  if (search.patience < 0 && hurried) search.patience = kQuickPatience;
+  const SearchParams search = flow_search(params);
   std::optional<SearchKeeper> keeper;
   if (resumable) {
-    keeper.emplace(CheckpointFiles(params.files.checkpoint).search, identity_of(data, plan, search, model_hash));
+    keeper.emplace(CheckpointFiles(params.files.checkpoint).search, identity_of(data, scope, search, model_hash));
   }
+  scope.keeper = keeper ? &*keeper : nullptr;
   Deadline deadline(progress, budget.watch(), grow_by, budget.end());
-  Boundaries found = find_boundaries(estimator, search, plan.scope(keeper ? &*keeper : nullptr), deadline);
+  Boundaries found = find_boundaries(estimator, search, scope, deadline);
   result.search_seconds = watch.lap();
-  refine_by_graph(data, estimator, plan, budget, found, result, progress);
+  refine_by_graph(data, estimator, budget, found, result, progress);
   watch.lap();
   if (estimator.out_of_sample()) result.calibration = calibration_of(estimator, found, progress);
   result.calibration_seconds = watch.seconds();
@@ -294,13 +192,13 @@ std::optional<Boundaries> search_with_flow(const Dataset& data, const Plan& plan
 }
 
 // With networks if there is time, else the boundaries that the Gaussian estimator gives.
-void answer_with_flow(const Dataset& data, const GaussianEstimator& gaussian, const Plan& plan, const Budget& budget,
-                      BoundariesResult& result, Progress& progress) {
+void answer_with_flow(const Dataset& data, const GaussianEstimator& gaussian, const SearchScope& scope,
+                      const Budget& budget, BoundariesResult& result, Progress& progress) {
   Deadline deadline(progress, budget.watch(), budget.never(), budget.end());
   BoundariesResult attempt = result;
   std::optional<Boundaries> found;
   try {
-    found = search_with_flow(data, plan, budget, attempt, deadline);
+    found = search_with_flow(data, scope, budget, attempt, deadline);
   } catch (const Interrupted&) {
     if (!deadline.expired()) throw;
   }
@@ -310,8 +208,7 @@ void answer_with_flow(const Dataset& data, const GaussianEstimator& gaussian, co
     return;
   }
   result.estimator = EstimatorKind::gaussian;
-  if (result.found.boundaries.empty())
-    result.found = find_boundaries(gaussian, result.params.search, plan.scope(), progress);
+  if (result.found.boundaries.empty()) result.found = find_boundaries(gaussian, result.params.search, scope, progress);
   add_sentence(result.unfinished,
                "there was no time to train networks and search with them, so these boundaries are the Gaussian "
                "estimator's, which sees linear relations only");
@@ -355,7 +252,6 @@ flow::EnsembleParams search_ensemble(const BoundariesParams& params, int variabl
 BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
                                    Progress& progress) {
   const Stopwatch since_begin;
-  Stopwatch watch;
   const Budget budget(params.time_budget, since_begin);
   BoundariesResult result;
   result.variables = data.names;
@@ -364,44 +260,25 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   result.knowledge = knowledge;
   result.data_hash = hash_of(data);
 
-  validate(params);
-  const std::vector<Finding> findings = inspect(data);
-  result.copy_of = copies(findings, data.variables());
-  check(knowledge.empty() || knowledge.variables() == data.variables(),
-        "[mb] knowledge about {} variables for a table of {}", knowledge.variables(), data.variables());
-  const Plan plan(data, params.targets, result.copy_of, knowledge);
-  throw_if_fatal(findings);
-  check_usable(knowledge, data, findings);
-  for (const Finding& finding : findings) result.warnings.push_back(finding.message);
-  const GaussianEstimator gaussian(covariance(data.values, progress));
-  for (const Finding& finding : near_duplicates(data, gaussian.covariance().correlation, findings)) {
-    result.warnings.push_back(finding.message);
-  }
-
-  // A model that is given is meant to be used.
-  const bool choosing = params.estimator == EstimatorKind::automatic && params.files.model.empty();
-  result.estimator =
-      choosing || params.estimator == EstimatorKind::gaussian ? EstimatorKind::gaussian : EstimatorKind::flow;
-  if (result.estimator == EstimatorKind::gaussian) {
-    result.prepare_seconds = watch.lap();
-    Deadline deadline(progress, since_begin, kGaussianShare * budget.end(), budget.never());
-    result.found = find_boundaries(gaussian, params.search, plan.scope(), deadline);
-    result.search_seconds = watch.lap();
-  }
-  if (params.files.model.empty() && params.estimator != EstimatorKind::gaussian) {
-    watch.lap();
-    result.linearity = test_gaussian(data, gaussian, plan, result, progress);
-    if (choosing) result.estimator = choose(data, result);
-    result.prepare_seconds += watch.seconds();
-  }
+  Deadline answer(progress, since_begin, kGaussianShare * budget.end(), budget.never());
+  Preparation prepared = prepare(data, knowledge, params, answer);
+  const SearchedTargets& targets = prepared.targets;
+  result.copy_of = prepared.copy_of;
+  result.warnings = std::move(prepared.warnings);
+  result.linearity = prepared.linearity;
+  result.estimator = prepared.estimator;
+  result.prepare_seconds = prepared.prepare_seconds;
+  result.search_seconds = prepared.search_seconds;
+  if (prepared.found) result.found = std::move(*prepared.found);
   if (result.estimator == EstimatorKind::flow) {
-    answer_with_flow(data, gaussian, plan, budget, result, progress);
+    const SearchScope scope{targets.searched, targets.excluded, knowledge};
+    answer_with_flow(data, prepared.gaussian, scope, budget, result, progress);
   } else {
-    refine_by_graph(data, gaussian, plan, budget, result.found, result, progress);
+    refine_by_graph(data, prepared.gaussian, budget, result.found, result, progress);
   }
   if (result.found.cut_short > 0) {
     add_sentence(result.unfinished, fmt::format("time ran out while {} of {} boundaries were still growing",
-                                                result.found.cut_short, plan.searched.size()));
+                                                result.found.cut_short, targets.searched.size()));
   }
   if (result.estimator != EstimatorKind::flow && !params.files.save_model.empty()) {
     result.warnings.push_back(fmt::format("[mb] {} is not written: the Gaussian estimator was used and has no model",
@@ -409,8 +286,8 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   }
 
   std::vector<Boundary> boundaries;
-  for (const int t : plan.targets) {
-    const auto slot = static_cast<std::size_t>(plan.slot_of[static_cast<std::size_t>(t)]);
+  for (const int t : targets.asked) {
+    const auto slot = static_cast<std::size_t>(targets.slot_of[static_cast<std::size_t>(t)]);
     boundaries.push_back(result.found.boundaries[slot]);
     boundaries.back().target = t;
   }

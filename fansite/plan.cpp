@@ -121,7 +121,8 @@ void add_graph(const Dataset& data, const Knowledge& knowledge, const Boundaries
 
 void add_flow(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
               const Preparation& prepared, Plan& result, Progress& progress) {
-  const flow::EnsembleParams asked = networks(params, prepared, data.variables());
+  const flow::EnsembleParams asked =
+      networks(params, prepared.linearity ? &*prepared.linearity : nullptr, data.variables());
   const bool graph = asks_graph(params, result.estimator);
   const Dataset learnable = learnable_columns(data);
   if (learnable.variables() < 2) {  // nothing to be a boundary
@@ -143,7 +144,7 @@ void add_flow(const Dataset& data, const Knowledge& knowledge, const BoundariesP
   const double setting_up = watch.lap();
   result.networks = static_cast<int>(ensemble.members.size());
   if (trains) {
-    const double training = training_seconds(learnable, ensemble, settings, progress);
+    const double training = flow::training_seconds(learnable, settings, progress);
     result.training_steps = settings.train.steps * settings.members();
     result.phases.push_back(
         {"training", training + setting_up,

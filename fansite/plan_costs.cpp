@@ -13,7 +13,6 @@
 namespace fansite {
 namespace {
 
-constexpr double kMeasure = 0.4;         // seconds for each rate of training
 constexpr int kCandidates = 150;         // of a timed step of the search, some targets together
 constexpr int kDryLinks = 100;           // of the rehearsed graph
 constexpr Index kDryRows = 300;          // of its regressions …
@@ -21,32 +20,6 @@ constexpr int kDryLandmarks = 20;        // … which then cost a twentieth or l
 constexpr std::size_t kMostParents = 5;  // that are timed: landmarks are at their most from there on
 
 double count(std::size_t n) { return static_cast<double>(n); }
-
-// ---- Training -------------------------------------------------------------------------------------------------------
-
-// Steps a second of `at_once` networks side by side, or of one with a team.
-double steps_per_second(const flow::RowTable& table, const flow::EnsembleParams& settings, int at_once, Team* team,
-                        const Progress& progress) {
-  const auto kept = static_cast<std::size_t>(table.rows()) -
-                    (settings.folds > 1 ? static_cast<std::size_t>(table.rows() / settings.folds) : 0);
-  std::vector<int> rows(kept);
-  std::iota(rows.begin(), rows.end(), 0);
-  std::vector<double> rates(static_cast<std::size_t>(at_once));
-  parallel_for(at_once, [&](Index i) {
-    flow::TrainParams endless = settings.train;
-    endless.steps = std::int64_t{1} << 40;
-    flow::Training training(table, rows, settings.shape, endless, Key{static_cast<std::uint64_t>(i)}, team);
-    training.advance(2);  // pages and caches
-    const Stopwatch watch;
-    std::int64_t steps = 0;
-    for (; watch.seconds() < kMeasure; steps += 5) {
-      throw_if_interrupted(progress);
-      training.advance(5);
-    }
-    rates[static_cast<std::size_t>(i)] = static_cast<double>(steps) / watch.seconds();
-  });
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
-}
 
 // ---- Search ---------------------------------------------------------------------------------------------------------
 
@@ -219,26 +192,6 @@ Supposed::Supposed(ByteMatrix linked, const std::vector<int>& targets, double mo
 
 double Supposed::mean_size() const {
   return sizes.empty() ? 0.0 : std::accumulate(sizes.begin(), sizes.end(), 0.0) / count(sizes.size());
-}
-
-double training_seconds(const Dataset& learnable, const flow::Ensemble& ensemble, const flow::EnsembleParams& settings,
-                        const Progress& progress) {
-  const int threads = thread_count(), members = settings.members();
-  const bool last_alone = threads > 1 && members % threads == 1;
-  const int together = members - (last_alone ? 1 : 0);
-  const flow::RowTable table = apply_transforms(ensemble.transforms, learnable.values).cast<float>();
-  const auto steps = static_cast<double>(settings.train.steps);
-  double seconds = 0;
-  if (together > 0) {
-    const int at_once = std::min(threads, together);
-    const int rounds = (together + at_once - 1) / at_once;
-    seconds += rounds * at_once * steps / steps_per_second(table, settings, at_once, nullptr, progress);
-  }
-  if (last_alone) {
-    Team team;
-    seconds += steps / steps_per_second(table, settings, 1, &team, progress);
-  }
-  return seconds;
 }
 
 SearchCost search_cost(const FlowEstimator& estimator, const Search& search, const Supposed& supposed, double pairs,

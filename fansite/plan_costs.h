@@ -26,10 +26,6 @@ struct Supposed {
   double mean_size() const;
 };
 
-/// As train_ensemble trains: members side by side, a last one with all the threads. `ensemble` is of the same table.
-double training_seconds(const Dataset& learnable, const flow::Ensemble& ensemble, const flow::EnsembleParams& settings,
-                        const Progress& progress);
-
 struct SearchCost {
   double seconds = 0;
   double describing = 0;  ///< of that

@@ -31,6 +31,8 @@ void validate(const BoundariesParams& params) {
   validate(params.search);
   check(params.repeats >= 0, "[mb] {} repeats; use 1 or more, or 0 for what the effort says", params.repeats);
   check(params.folds >= 0, "[mb] {} folds; use 2 or more, or 0 for what the effort says", params.folds);
+  check(params.time_budget >= 0, "[mb] a time budget of {} seconds; use more than 0, or 0 for none",
+        params.time_budget);
   check(params.steps >= 0, "[mb] {} steps; use 1 or more, or 0 for what the effort says", params.steps);
 }
 
@@ -127,8 +129,8 @@ Preparation prepare(const Dataset& data, const Knowledge& knowledge, const Bound
   return prepared;
 }
 
-flow::EnsembleParams networks(const BoundariesParams& params, const Preparation& preparation, int variables) {
-  const bool linear = preparation.linearity && preparation.linearity->linear_equations;
+flow::EnsembleParams networks(const BoundariesParams& params, const LinearityTest* linearity, int variables) {
+  const bool linear = linearity != nullptr && linearity->linear_equations;
   const flow::EnsembleParams settings = search_ensemble(params, variables, linear);
   check(params.search.stop == StopRule::paper || settings.folds > 1 || !params.files.model.empty(),
         "[mb] with one fold every network sees every row; the calibrated rule needs networks that left rows out: train "

@@ -40,8 +40,8 @@ struct Preparation {
 Preparation prepare(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
                     Progress& progress);
 
-/// The networks to train; a UsageError if they could not judge any row.
-flow::EnsembleParams networks(const BoundariesParams& params, const Preparation& preparation, int variables);
+/// The networks to train, by the test of linearity if there was one; a UsageError if they could not judge any row.
+flow::EnsembleParams networks(const BoundariesParams& params, const LinearityTest* linearity, int variables);
 /// The search with flows: a quick one is less patient.
 SearchParams flow_search(const BoundariesParams& params);
 /// Whether a graph is asked; a UsageError if it is wanted and cannot be.

@@ -203,26 +203,63 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
   return p;
 }
 
-double training_rate(const Dataset& data, const EnsembleParams& params, double seconds) {
+namespace {
+
+// Members side by side, which costs no synchronisation; a last one alone gets all the threads.
+struct Shifts {
+  int together = 0;
+  bool last_alone = false;
+
+  explicit Shifts(std::size_t members) {
+    const auto threads = static_cast<std::size_t>(thread_count());
+    last_alone = threads > 1 && members % threads == 1;
+    together = static_cast<int>(members) - (last_alone ? 1 : 0);
+  }
+};
+
+// Steps a second of so many members side by side, or of one with a team.
+double steps_per_second(const Ensemble& ensemble, const Matrix& values, int at_once, Team* team,
+                        const Progress& progress) {
+  constexpr double kMeasure = 0.4;  // seconds
+  std::vector<double> rates(static_cast<std::size_t>(at_once), 0.0);
+  parallel_for(at_once, [&](std::ptrdiff_t i) {
+    const Member& member = ensemble.members[static_cast<std::size_t>(i)];
+    const auto table = in_order<RowTable>(values, member.order);
+    const std::vector<int> rows = rows_to_train_on(ensemble, member);
+    TrainParams endless = ensemble.params.train;
+    endless.steps = std::int64_t{1} << 40;
+    Training training(table, rows, ensemble.params.shape, endless, Key{static_cast<std::uint64_t>(i)}, team);
+    training.advance(2);  // pages and caches
+    const Stopwatch watch;
+    std::int64_t steps = 0;
+    for (; watch.seconds() < kMeasure; steps += 5) {
+      throw_if_interrupted(progress);
+      training.advance(5);
+    }
+    rates[static_cast<std::size_t>(i)] = static_cast<double>(steps) / watch.seconds();
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+}  // namespace
+
+double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   const Ensemble ensemble = untrained(data, settings);
   const Matrix values = apply_transforms(ensemble.transforms, data.values);
-  const int threads = std::min(thread_count(), settings.members());
-  std::vector<double> rates(static_cast<std::size_t>(threads), 0.0);
-  parallel_for(threads, [&](std::ptrdiff_t t) {
-    const Member& member = ensemble.members[static_cast<std::size_t>(t)];
-    const auto table = in_order<RowTable>(values, member.order);
-    const std::vector<int> rows = rows_to_train_on(ensemble, member);
-    Training training(table, rows, settings.shape, settings.train, Key{settings.seed});
-    training.advance(10);  // caches warm, clock up
-    const std::int64_t first = training.steps();
-    const Stopwatch watch;
-    do {
-      training.advance(10);
-    } while (watch.seconds() < seconds && !training.finished());
-    rates[static_cast<std::size_t>(t)] = static_cast<double>(training.steps() - first) / watch.seconds();
-  });
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
+  const Shifts shifts(ensemble.members.size());
+  const auto steps = static_cast<double>(settings.train.steps);
+  double seconds = 0;
+  if (shifts.together > 0) {
+    const int at_once = std::min(thread_count(), shifts.together);
+    const int rounds = (shifts.together + at_once - 1) / at_once;
+    seconds += rounds * at_once * steps / steps_per_second(ensemble, values, at_once, nullptr, progress);
+  }
+  if (shifts.last_alone) {
+    Team team;
+    seconds += steps / steps_per_second(ensemble, values, 1, &team, progress);
+  }
+  return seconds;
 }
 
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
@@ -259,13 +296,9 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     progress.advance(static_cast<long>(settings.train.steps) - reported);
     keeper.finished(m, training.result());
   };
-  // Members side by side, which costs no synchronisation; a last one alone gets all the threads.
-  const auto threads = static_cast<std::size_t>(thread_count());
-  const bool last_alone = threads > 1 && waiting.size() % threads == 1;
-  const std::size_t together = waiting.size() - (last_alone ? 1 : 0);
-  parallel_for(static_cast<std::ptrdiff_t>(together),
-               [&](std::ptrdiff_t i) { train_member(waiting[static_cast<std::size_t>(i)], nullptr); });
-  if (last_alone) {
+  const Shifts shifts(waiting.size());
+  parallel_for(shifts.together, [&](std::ptrdiff_t i) { train_member(waiting[static_cast<std::size_t>(i)], nullptr); });
+  if (shifts.last_alone) {
     Team team;
     train_member(waiting.back(), &team);
   }

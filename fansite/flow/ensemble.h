@@ -67,8 +67,8 @@ int default_blocks(int variables);
 /// Settings filled in and checked for a table of this size; throws a UsageError.
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows);
 
-/// Steps a second, all threads together, of a training like this one: measured in about `seconds`.
-double training_rate(const Dataset& data, const EnsembleParams& params, double seconds = 0.3);
+/// What training all members will take, from rates that are measured in a second.
+double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress);
 
 /// Trains all members, several at a time, or one with all threads. The values must be finite and no column constant or
 /// a copy of another. With a checkpoint path, the state is written there every few seconds, a file of the same training
