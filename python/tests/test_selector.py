@@ -76,6 +76,15 @@ def test_nothing_to_select() -> None:
         assert selector.transform(noise[:, :4]).shape == (300, 0)
 
 
+def test_flows_on_two_values_are_warned_of(features) -> None:
+    X, y = features
+    classes = y > y.median()
+    with pytest.warns(fansite.DataWarning, match="y holds two values"):
+        fansite.BoundarySelector(**QUICK_FLOW).fit(X, classes)
+    found = fansite.BoundarySelector(estimator="gaussian").fit(X, classes)  # quietly: warnings are errors here
+    assert found.support_.any()
+
+
 def test_clones_have_learnt_nothing(features) -> None:
     selector = fansite.BoundarySelector(fdr=0.01).fit(*features)
     copy = clone(selector)
