@@ -286,8 +286,10 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     long reported = 0;
     constexpr std::int64_t kReport = 50;  // steps, some 10 ms
     while (!training.finished()) {
-      if (progress.interrupted()) keeper.interrupted(m, training);
-      throw_if_interrupted(progress);
+      if (progress.interrupted()) {
+        keeper.interrupted(m, training);
+        throw Interrupted("interrupted");
+      }
       training.advance(kReport);
       const long done = static_cast<long>(training.steps());
       progress.advance(done - std::exchange(reported, done));
