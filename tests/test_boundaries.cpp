@@ -486,5 +486,31 @@ TEST(Effort, HasANameAndBack) {
   EXPECT_THAT(message_of<UsageError>([] { parse_effort("heroic"); }), HasSubstr("quick, normal or thorough"));
 }
 
+// Flows are densities, and of two values there is none.
+TEST(MarkovBoundaries, ATargetOfTwoValuesIsLeftToTheGaussianEstimator) {
+  Dataset data;
+  data.names = {"x", "z", "y"};
+  data.values.resize(400, 3);
+  Random random(Key{4});
+  for (auto row : data.values.rowwise()) {
+    row[0] = random.normal();
+    row[1] = row[0] * row[0] + 0.3 * random.normal();
+    row[2] = row[0] + 0.5 * random.normal() > 0 ? 1 : 0;
+  }
+  BoundariesParams params;
+  params.targets = {"y"};
+  const BoundariesResult found = markov_boundaries(data, params);
+  ASSERT_FALSE(found.linearity->linear_equations);  // flows would be used for another target
+  EXPECT_EQ(found.estimator, EstimatorKind::gaussian);
+  EXPECT_THAT(found.warnings, testing::Contains(testing::HasSubstr("'y' holds two values")));
+  ASSERT_EQ(found.found.boundaries.size(), 1u);
+  EXPECT_EQ(found.found.boundaries[0].variables(), std::vector<int>{0});
+
+  params.estimator = EstimatorKind::flow;
+  params.effort = Effort::quick;
+  params.steps = 100;
+  EXPECT_THAT(markov_boundaries(data, params).warnings, testing::Contains(testing::HasSubstr("'y' holds two values")));
+}
+
 }  // namespace
 }  // namespace fansite

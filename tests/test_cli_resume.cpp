@@ -66,7 +66,7 @@ const Strings kLongSearch = {"mb",      "s/data.csv", "--estimator", "flow", "--
                              "--steps", "200",        "--patience",  "12",   "--refine", "none", "--quiet"};
 
 TEST_F(ResumeTest, KilledInTheSearch) {
-  simulate({"--nodes", "20", "--rows", "1000"});
+  simulate({"--nodes", "12", "--rows", "600"});
   const std::string straight = without_timing(works(kLongSearch).out);
   end_when_there(with_result(kLongSearch), "r.json.checkpoint.search", SIGKILL);
   ASSERT_TRUE(std::filesystem::exists(path("r.json.checkpoint")));
@@ -74,7 +74,7 @@ TEST_F(ResumeTest, KilledInTheSearch) {
 }
 
 TEST_F(ResumeTest, InterruptedInTheSearch) {
-  simulate({"--nodes", "20", "--rows", "1000"});
+  simulate({"--nodes", "12", "--rows", "600"});
   end_when_there(with_result(kLongSearch), "r.json.checkpoint", SIGINT);  // complete when training has ended
   Strings words = with_result(kLongSearch);
   words.push_back("--resume");
@@ -113,8 +113,8 @@ TEST_F(ResumeTest, WithoutTimeForNetworksTheGaussianAnswerIsGivenAndMarked) {
 
 TEST_F(ResumeTest, WithLittleTimeThereAreFewerNetworks) {
   simulate({"--nodes", "12", "--rows", "500"});
-  const Outcome outcome = works({"mb", "s/data.csv", "--estimator", "flow", "--steps", "1000", "--repeats", "9000",
-                                 "--time-budget", "4", "--out", "r.json"});
+  const Outcome outcome = works({"mb", "s/data.csv", "--estimator", "flow", "--steps", "3000", "--folds", "5",
+                                 "--repeats", "9000", "--time-budget", "10", "--out", "r.json"});
   const Json result = json("r.json");
   EXPECT_EQ(result.at("estimator"), "flow");
   EXPECT_EQ(result.at("complete"), false);

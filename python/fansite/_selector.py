@@ -28,8 +28,8 @@ class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that are the Markov boundary of ``y``: all that is needed to predict it, and no more.
 
     A scikit-learn selector, for pipelines and grid searches. Features and ``y`` are taken as continuous; classes have
-    to be numbers, and of more than two the order counts. Flows see little in a ``y`` of two values, which is warned of:
-    ``estimator="gaussian"`` finds more there. Without any relation to ``y`` no feature is selected.
+    to be numbers, and of more than two the order counts. Flows see little in a ``y`` of two values: ``"auto"`` uses
+    the Gaussian estimator there. Without any relation to ``y`` no feature is selected.
 
     Parameters
     ----------
@@ -133,8 +133,6 @@ class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             text = _core.markov_boundaries(data, _core.Knowledge(), params, run)
         self.result_ = BoundariesResult.from_json(text)
         warn(self.result_.warnings)
-        if self.result_.estimator == "flow" and len(np.unique(y)) <= 2:
-            warn(["y holds two values, in which flows see little; estimator='gaussian' finds more"])
         self.boundary_ = self.result_[target]
         self.support_ = np.isin(names, self.boundary_.names)
         return self

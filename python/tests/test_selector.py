@@ -79,7 +79,7 @@ def test_nothing_to_select() -> None:
 def test_flows_on_two_values_are_warned_of(features) -> None:
     X, y = features
     classes = y > y.median()
-    with pytest.warns(fansite.DataWarning, match="y holds two values"):
+    with pytest.warns(fansite.DataWarning, match="'y' holds two values, in which flows see little"):
         fansite.BoundarySelector(**QUICK_FLOW).fit(X, classes)
     found = fansite.BoundarySelector(estimator="gaussian").fit(X, classes)  # quietly: warnings are errors here
     assert found.support_.any()
