@@ -9,7 +9,12 @@ PYTHON := $(VENV)/bin/python
 # What a wheel is made of: it is made again only if one of these has changed.
 WHEEL_SOURCES := $(shell find CMakeLists.txt LICENSE README.md pyproject.toml cli cmake fansite python -type f \
   -not -path 'python/tests/*' -not -path 'python/tools/*' -not -name '*.pyc')
-# The library's objects are the same in the program and in the wheel: compiled once, where there is ccache.
+# The library's objects are the same in the program and in the wheel: compiled once, where there is ccache, which tells
+# compilers apart by the name they are called by.
+ifeq ($(origin CXX),default)
+CXX := c++
+endif
+export CXX
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
 help:      ## list these commands

@@ -14,6 +14,7 @@
 #include "fansite/gaussian.h"
 #include "fansite/information.h"
 #include "fansite/io/text.h"
+#include "fansite/report/json.h"
 #include "src/bindings.h"
 #include "src/work.h"
 
@@ -33,7 +34,7 @@ class FittedEntropies {
     throw_if_fatal(findings);
     for (const Finding& finding : findings) warnings_.push_back(finding.message);
     check(params_.estimator != EstimatorKind::automatic, "[entropy] estimator 'auto' is for mb; use flow or gaussian");
-    const double watch = Stopwatch();
+    const Stopwatch watch;
     if (params_.estimator == EstimatorKind::flow) {
       ensemble_ = flow::train_or_load(learnable_columns(data_), params_.flow, params_.files, progress);
       params_.flow = ensemble_->params;
@@ -71,7 +72,7 @@ class FittedEntropies {
 
   // What information() says of a table, from what is fitted already.
   InformationResult information(const std::string& target, const std::vector<std::string>& given) const {
-    const double watch = Stopwatch();
+    const Stopwatch watch;
     InformationResult result;
     result.target = target;
     result.rows = data_.rows();
