@@ -41,8 +41,9 @@ class Finder(Estimator, Generic[Found]):
 
     def _keep(self, result: Found) -> None:
         """Called by ``fit``, at whose caller the warnings point."""
-        unfinished = [f"not finished: {result.unfinished}"] if result.unfinished else []
-        warn([*result.warnings, *unfinished], stacklevel=4)
+        warn(result.warnings, stacklevel=4)
+        if not result.complete:
+            warn([f"not finished: {result.unfinished}"], stacklevel=4)
         self.result_ = result
         self.n_features_in_ = len(result.variables)
         self.feature_names_in_ = np.array(result.variables, dtype=object)
