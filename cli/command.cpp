@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 
 #include "cli/duration.h"
 #include "fansite/error.h"
@@ -48,7 +49,8 @@ double LimitOptions::seconds() const { return time_budget.empty() ? 0 : parse_du
 
 std::string LimitOptions::checkpoint(const std::string& asked, const std::string& out,
                                      const CommonOptions& common) const {
-  const bool to_file = !out.empty() && out != "-";
+  const bool device = std::filesystem::exists(out) && !std::filesystem::is_regular_file(out);  // /dev/null, a pipe
+  const bool to_file = !out.empty() && out != "-" && !device;
   check(!resume || to_file || !asked.empty(),
         "[--resume] there is nothing to go on from without --out or --checkpoint");
   if (!asked.empty() || !to_file) return asked;

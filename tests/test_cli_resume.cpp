@@ -95,6 +95,7 @@ TEST_F(ResumeTest, WithoutAnythingToGoOnFromItBeginsAtTheBeginning) {
   const Outcome outcome = works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "r.json", "--resume"});
   EXPECT_THAT(outcome.err, HasSubstr("there is no r.json.checkpoint; starting from the beginning"));
   fails({"mb", "s/data.csv", "--resume"}, 2, {"--out or --checkpoint"});
+  fails({"mb", "s/data.csv", "--resume", "--out", "/dev/null"}, 2, {"--out or --checkpoint"});
 }
 
 // ---- A time budget --------------------------------------------------------------------------------------------------
