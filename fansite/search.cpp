@@ -170,6 +170,7 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
 
 std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& result, Progress& progress) {
   const std::vector<Path> paths = grow_paths(search, result, progress);
+  if (search.keeper != nullptr && result.cut_short > 0) search.keeper->stop_keeping();
   const Confirmed confirmed = confirm(search, paths, progress);
   result.threshold = confirmed.threshold;
   result.tested_pairs = static_cast<long>(confirmed.tested.size());

@@ -126,13 +126,20 @@ void SearchKeeper::took(std::size_t slot, int variable) {
 std::optional<PairEvidence> SearchKeeper::tested(Pair fact) const {
   const std::lock_guard guard(lock_);
   const auto found = known_.tested.find(fact);
-  return found == known_.tested.end() ? std::nullopt : std::optional(found->second);
+  return found == known_.tested.end() || !keeping_ ? std::nullopt : std::optional(found->second);
 }
 
 void SearchKeeper::add(Pair fact, PairEvidence evidence) {
   const std::lock_guard guard(lock_);
+  if (!keeping_) return;
   known_.tested.insert_or_assign(fact, std::move(evidence));
   complete_ = false;
+}
+
+void SearchKeeper::stop_keeping() {
+  const std::lock_guard guard(lock_);
+  if (!complete_) write_now();
+  keeping_ = false;
 }
 
 void SearchKeeper::write_if_due() {

@@ -49,6 +49,9 @@ class SearchKeeper {
   std::optional<PairEvidence> tested(Pair fact) const;
   void add(Pair fact, PairEvidence evidence);
 
+  /// From now on nothing is kept and no test is known: growing was cut short, so tests are not of the final sets.
+  void stop_keeping();
+
   void write_if_due();
   /// Writes what is not written yet.
   void write();
@@ -60,6 +63,7 @@ class SearchKeeper {
   StateFile file_;
   SearchState known_;
   bool complete_ = true;  // the file
+  bool keeping_ = true;
 };
 
 }  // namespace fansite

@@ -130,15 +130,19 @@ std::string summary(const Boundaries& found) {
   return text;
 }
 
-TEST_F(SearchCheckpointTest, ASearchInPiecesHasTheBitsOfOneStraightThrough) {
-  const Dataset data = chain(200, 6);
+flow::Ensemble trained_on(const Dataset& data) {
   flow::EnsembleParams params;
   params.folds = 2;
   params.repeats = 1;
   params.train.steps = 300;
   NoProgress silent;
-  const flow::Ensemble ensemble = flow::train_ensemble(data, params, silent);
-  const FlowEstimator estimator(data, ensemble);
+  return flow::train_ensemble(data, params, silent);
+}
+
+TEST_F(SearchCheckpointTest, ASearchInPiecesHasTheBitsOfOneStraightThrough) {
+  const Dataset data = chain(200, 6);
+  const FlowEstimator estimator(data, trained_on(data));
+  NoProgress silent;
   const std::string straight = summary(find_boundaries(estimator, {}, {}, silent));
   const StateIdentity of = identity_of(data.values, "test");
 
@@ -168,6 +172,38 @@ TEST_F(SearchCheckpointTest, ASearchInPiecesHasTheBitsOfOneStraightThrough) {
   const std::int64_t all = estimator.evaluations() - before;
   EXPECT_EQ(summary(find_boundaries(estimator, {}, scope, silent)), straight);
   EXPECT_LT(estimator.evaluations() - before - all, all / 2);
+}
+
+// What is tested when time has run out is not of the sets that the search would have had.
+TEST_F(SearchCheckpointTest, ASearchThatTimeCutShortGoesOnAsIfItHadNotBeen) {
+  class OutOfTimeAfter final : public Progress {
+   public:
+    explicit OutOfTimeAfter(int looks) : left_(looks) {}
+    void begin(std::string_view, long) override {}
+    void advance(long) override {}
+    bool interrupted() const override { return false; }
+    bool out_of_time() const override { return --left_ < 0; }
+
+   private:
+    mutable std::atomic<int> left_;
+  };
+  const Dataset data = chain(200, 6);
+  const FlowEstimator estimator(data, trained_on(data));
+  NoProgress silent;
+  const std::string straight = summary(find_boundaries(estimator, {}, {}, silent));
+  for (const int looks : {1, 2, 3}) {
+    std::filesystem::remove(path);
+    for (const bool limited : {true, false}) {
+      SearchKeeper keeper(path, identity_of(data.values, "test"));
+      SearchScope scope;
+      scope.keeper = &keeper;
+      OutOfTimeAfter hurried(looks);
+      const Boundaries found =
+          find_boundaries(estimator, {}, scope, limited ? static_cast<Progress&>(hurried) : silent);
+      EXPECT_EQ(found.cut_short > 0, limited);
+      if (!limited) EXPECT_EQ(summary(found), straight) << looks;
+    }
+  }
 }
 
 TEST_F(SearchCheckpointTest, AFileOfAnotherTableOrSearchIsRefused) {

@@ -91,7 +91,8 @@ function edgeRows(variable, model, select) {
     const role = !edge.directed ? "undecided" : edge.from === variable ? "child" : "parent";
     const words = [`edge ${figure(edge.existence.value)} \u00b1 ${figure(edge.existence.se, 2)} nats`];
     if (isNumber(edge.direction?.value)) words.push(`direction ${figure(edge.direction.value)} \u00b1 ${figure(edge.direction.se, 2)}`);
-    words.push(directionReasons[edge.by]);
+    const open = edge.by === "undecided" && !isNumber(edge.direction?.value);
+    words.push(open ? "direction undecided: time ran out before it was weighed" : directionReasons[edge.by]);
     return element("li", { class: `role-${role}` }, roleMark(role), nameButton(other, select), element("span", { class: "words" }, words.filter(Boolean).join(" \u00b7 ")));
   });
   return [element("h3", {}, "Edges of the causal graph"), element("ol", { class: "figures edges" }, rows)];
