@@ -201,7 +201,8 @@ TEST_F(SearchCheckpointTest, ASearchThatTimeCutShortGoesOnAsIfItHadNotBeen) {
       const Boundaries found =
           find_boundaries(estimator, {}, scope, limited ? static_cast<Progress&>(hurried) : silent);
       EXPECT_EQ(found.cut_short > 0, limited);
-      if (!limited) EXPECT_EQ(summary(found), straight) << looks;
+      if (limited) continue;
+      EXPECT_EQ(summary(found), straight) << looks;
     }
   }
 }
