@@ -52,3 +52,4 @@
 #include "fansite/causal_graph.h"
 #include "fansite/report/json.h"
 #include "fansite/report/html.h"
+#include "fansite/verify.h"
