@@ -2,29 +2,17 @@ include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fansite)
 
 install(TARGETS fansite EXPORT fansite-targets)
-# Headers that say "Private" stay at home.
-install(DIRECTORY fansite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-  PATTERN "container.h" EXCLUDE
-  PATTERN "csv_cells.h" EXCLUDE
-  PATTERN "denormals.h" EXCLUDE
-  PATTERN "density_kernel.h" EXCLUDE
-  PATTERN "differentiable_kernel.h" EXCLUDE
-  PATTERN "differentiable_learner.h" EXCLUDE
-  PATTERN "frontier.h" EXCLUDE
-  PATTERN "gaussian_kernel.h" EXCLUDE
-  PATTERN "gaussian_process.h" EXCLUDE
-  PATTERN "graph_search.h" EXCLUDE
-  PATTERN "*-inl.h" EXCLUDE
-  PATTERN "json_text.h" EXCLUDE
-  PATTERN "learner_kernel.h" EXCLUDE
-  PATTERN "page_files.h" EXCLUDE
-  PATTERN "search_growth.h" EXCLUDE
-  PATTERN "search_pairs.h" EXCLUDE
-  PATTERN "simulate_equations.h" EXCLUDE
-  PATTERN "single_threaded_blas.h" EXCLUDE
-  PATTERN "text.h" EXCLUDE
-  PATTERN "vectorise.h" EXCLUDE
-  PATTERN "zip.h" EXCLUDE)
+# Headers that say "Private" above their #pragma once, and those that are included several times, stay at home.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/fansite/*.h)
+foreach(header IN LISTS headers)
+  file(READ ${PROJECT_SOURCE_DIR}/${header} words LIMIT 1000)
+  string(REGEX REPLACE "#pragma once.*" "" words "${words}")
+  if(words MATCHES "Private" OR header MATCHES "-inl\\.h$")
+    continue()
+  endif()
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 install(EXPORT fansite-targets NAMESPACE fansite:: DESTINATION ${config_dir})
 if(FANSITE_BUILD_CLI)
   install(TARGETS fansite_cli)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random functions for simulated data: draws from a Gaussian process, the same bits on every machine.
+// Random functions for simulated data: draws from a Gaussian process, the same bits on every machine. Private.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Internal to simulate.cpp: how a variable follows from its parents, one function per kind of equation. All use IEEE
+// Private to simulate.cpp: how a variable follows from its parents, one function per kind of equation. All use IEEE
 // operations in a fixed order only, so that the same key gives the same bits everywhere.
 #pragma once
 

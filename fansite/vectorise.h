@@ -2,6 +2,7 @@
 //
 // FANSITE_VECTOR_CLONES compiles a function once per instruction set and picks one at run time. It is for element-wise
 // loops only: each element's operations stay the same and in order, and contraction is off, so the bits do not change.
+// Private.
 #pragma once
 
 #include <cstddef>  // brings __GLIBC__, on whose run-time dispatch (ifunc) the clones rest

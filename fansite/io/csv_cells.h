@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The grammar of one cell and one line of CSV. Internal to csv.cpp, apart because a reader wants either the grammar or
+// The grammar of one cell and one line of CSV. Private to csv.cpp, apart because a reader wants either the grammar or
 // the organisation of the work, and in a header because every byte of a file passes through it and must be inlined.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text that comes from files, made fit for messages and results. Internal.
+// Text that comes from files, made fit for messages and results. Private.
 #pragma once
 
 #include <cstddef>

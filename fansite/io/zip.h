@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Zip archives, as far as .npz files need them: stored and deflated members, zip64. Internal to npy.cpp. Nothing an
+// Zip archives, as far as .npz files need them: stored and deflated members, zip64. Private to npy.cpp. Nothing an
 // archive says is believed before it is checked against the bytes that are there.
 #pragma once
 
