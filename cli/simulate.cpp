@@ -37,6 +37,8 @@ std::string describe(const Simulation& simulation, const SimulateParams& params)
       {"graph", name(params.graph)}, {"nodes", params.nodes},           {"degree", params.degree},
       {"sem", name(params.sem)},     {"noise", name(params.noise)},     {"rows", params.rows},
       {"seed", params.seed},         {"weight_low", params.weight_low}, {"weight_high", params.weight_high}};
+  // What results of this table have in their manifests.
+  json["data_hash"] = fmt::format("{:016x}", hash_of(simulation.data));
   json["variables"] = simulation.data.names;
   for (const Noise law : simulation.noise) json["noise"].push_back(name(law));
   json["edges"] = nlohmann::ordered_json::array();

@@ -99,6 +99,11 @@ TEST_F(VerifyTest, ADifferenceIsShownWhereItIs) {
   fails({"verify", "forged.json", "s/data.csv"}, 1, {"[verify] the bits differ", "in \"boundaries\"", "gain"});
 }
 
+TEST_F(VerifyTest, ATableHasTheHashThatItsSimulationSays) {
+  works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "r.json", "--quiet"});
+  EXPECT_EQ(json("r.json").at("manifest").at("data_hash"), json("s/simulation.json").at("data_hash"));
+}
+
 TEST_F(VerifyTest, WhatCannotBeRepeatedIsRefused) {
   works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "r.json", "--quiet"});
   works({"simulate", "--nodes", "6", "--rows", "300", "--seed", "6", "--out", "t", "--quiet"});
