@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 
 #include "fansite/error.h"
 #include "fansite/io/text.h"
@@ -23,9 +23,10 @@ using report::Json;
 // Readers see at most four digits and downloads are for looking, not for computing on: six halve the page.
 double rounded(double value) {
   std::array<char, 32> digits{};
-  const auto end = fmt::format_to_n(digits.begin(), digits.size() - 1, "{:.6g}", value);
-  *end.out = '\0';
-  return std::strtod(digits.data(), nullptr);
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 6);
+  double result = value;
+  std::from_chars(digits.data(), end.ptr, result);
+  return result;
 }
 
 // JavaScript has doubles only: a seed above 2^53 would be shown as another one, so it goes as text.
