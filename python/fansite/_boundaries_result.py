@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core, _html
-from ._result import Result, number
+from ._result import TableResult, number
 
 _INFINITE = float("inf")
 _UNKNOWN = float("nan")
@@ -89,18 +89,9 @@ class Boundary:
 
 
 @dataclass(frozen=True, eq=False)
-class BoundariesResult(Result):
+class BoundariesResult(TableResult):
     """The boundaries of a table, with all that they rest on; equal if all but the timing is."""
 
-    variables: list[str]
-    rows: int
-    settings: dict[str, Any]
-    warnings: list[str]
-    complete: bool
-    """False if a time budget cut the run short; ``unfinished`` says what."""
-    unfinished: str
-    manifest: dict[str, Any]
-    """What it takes, with the settings, to repeat the run."""
     estimator: str
     """The one that was used, gaussian or flow."""
     linearity: dict[str, Any] | None
@@ -113,15 +104,14 @@ class BoundariesResult(Result):
     """Flow: whether each target's law given its boundary holds on rows that the networks have not seen."""
     boundaries: dict[str, Boundary]
     moral_edges: list[tuple[str, str]]
-    timing: dict[str, Any]
     _FORMAT: ClassVar[str] = "fansite.boundaries/1"
     _COMMAND: ClassVar[str] = "fansite mb"
 
     @classmethod
     def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
         return {
-            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "manifest", "complete", "estimator", "timing")},
-            "unfinished": read.get("unfinished", ""),
+            **super()._fields(read),
+            "estimator": read["estimator"],
             "linearity": read.get("linearity"),
             "graph": read.get("graph"),
             "training": read.get("training"),

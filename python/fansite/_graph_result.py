@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core, _html
-from ._result import Result, number
+from ._result import TableResult, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +51,15 @@ class Role:
 
 
 @dataclass(frozen=True, eq=False)
-class GraphResult(Result):
+class GraphResult(TableResult):
     """A causal graph, with all that it rests on; equal if all but the timing is. Iterates over its edges."""
 
-    variables: list[str]
-    rows: int
-    settings: dict[str, Any]
-    warnings: list[str]
-    complete: bool
-    """False if a time budget cut the run short; ``unfinished`` says what."""
-    unfinished: str
-    manifest: dict[str, Any]
-    """What it takes, with the settings, to repeat the run."""
     additivity: dict[str, Any] | None
     """fansite-anm: the test of additive noise."""
     edges: list[Edge]
     roles: dict[str, list[Role]]
     weights: np.ndarray[Any, Any] = field(repr=False)
     """weights[i, j] is of i -> j."""
-    timing: dict[str, Any]
     _FORMAT: ClassVar[str] = "fansite.graph/1"
     _COMMAND: ClassVar[str] = "fansite dag"
 
@@ -77,8 +67,7 @@ class GraphResult(Result):
     def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
         weights = [[number(weight, float("inf")) for weight in row] for row in read["weights"]]
         return {
-            **{name: read[name] for name in ("variables", "rows", "settings", "warnings", "manifest", "complete", "timing")},
-            "unfinished": read.get("unfinished", ""),
+            **super()._fields(read),
             "additivity": read.get("additivity"),
             "edges": [_edge(entry) for entry in read["edges"]],
             "roles": {entry["target"]: [_role(member) for member in entry["members"]] for entry in read["roles"]},

@@ -74,6 +74,27 @@ class Result:
         return self._json[: self._json.rindex('"timing"')]
 
 
+@dataclass(frozen=True, eq=False)
+class TableResult(Result):
+    """What results about a whole table have in common."""
+
+    variables: list[str]
+    rows: int
+    settings: dict[str, Any]
+    warnings: list[str]
+    complete: bool
+    """False if a time budget cut the run short; ``unfinished`` says what."""
+    unfinished: str
+    manifest: dict[str, Any]
+    """What it takes, with the settings, to repeat the run."""
+    timing: dict[str, Any]
+
+    @classmethod
+    def _fields(cls, read: dict[str, Any]) -> dict[str, Any]:
+        names = ("variables", "rows", "settings", "warnings", "complete", "manifest", "timing")
+        return {**{name: read[name] for name in names}, "unfinished": read.get("unfinished", "")}
+
+
 def number(value: float | None, null: float) -> float:
     """JSON has no infinities: null stands for the one that the field can have."""
     return null if value is None else value
