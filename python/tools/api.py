@@ -71,7 +71,7 @@ def _fields(value: type) -> list[str]:
     """Fields of a dataclass, with the strings that stand below them in the source."""
     if not dataclasses.is_dataclass(value):
         return []
-    source = inspect.getsource(value)
+    source = "\n".join(inspect.getsource(base) for base in value.__mro__ if dataclasses.is_dataclass(base))
     lines = []
     for field in dataclasses.fields(value):
         if field.name.startswith("_"):
