@@ -19,11 +19,10 @@
 #include "support.h"
 
 namespace fansite::dag {
-namespace {
 
-constexpr Variance kKinds[] = {Variance::network, Variance::unit, Variance::parameter};
+inline constexpr Variance kKinds[] = {Variance::network, Variance::unit, Variance::parameter};
 
-double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
+inline double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
 
 // Networks, a mask and rows, all of them numbers that single precision holds.
 struct Example {
@@ -36,7 +35,7 @@ struct Example {
   int hidden() const { return static_cast<int>(parameters.b.cols()); }
 };
 
-Example random_example(Random& random, int variables, int hidden, Index rows, double density, Variance kind) {
+inline Example random_example(Random& random, int variables, int hidden, Index rows, double density, Variance kind) {
   Example example;
   example.kind = kind;
   example.mask = ByteMatrix::Zero(variables, variables);
@@ -63,7 +62,7 @@ Example random_example(Random& random, int variables, int hidden, Index rows, do
 }
 
 // The rows as one batch.
-Batches batches_of(const Matrix& rows, Index batch = 1 << 20) {
+inline Batches batches_of(const Matrix& rows, Index batch = 1 << 20) {
   const Eigen::MatrixXf columns = rows.cast<float>();
   std::vector<int> order(static_cast<std::size_t>(rows.rows()));
   std::iota(order.begin(), order.end(), 0);
@@ -72,7 +71,7 @@ Batches batches_of(const Matrix& rows, Index batch = 1 << 20) {
   return batches;
 }
 
-Learner learner_of(const Example& example, std::optional<int> power_iterations = 15, Team* team = nullptr) {
+inline Learner learner_of(const Example& example, std::optional<int> power_iterations = 15, Team* team = nullptr) {
   Learner learner(AllowedPairs(example.mask), example.hidden(), example.kind, power_iterations, team);
   learner.set(example.parameters);
   return learner;
@@ -83,7 +82,7 @@ struct Tensor {
   std::vector<double> values;
 };
 
-std::vector<Tensor> tensors(const NetworkParameters& p) {
+inline std::vector<Tensor> tensors(const NetworkParameters& p) {
   std::vector<Tensor> list = {{"W", {}}};
   for (const Matrix& w : p.w) list[0].values.insert(list[0].values.end(), w.reshaped().begin(), w.reshaped().end());
   for (const auto& [name, part] : {std::pair("b", &p.b), {"m", &p.m}, {"s", &p.s}})
@@ -93,20 +92,20 @@ std::vector<Tensor> tensors(const NetworkParameters& p) {
   return list;
 }
 
-double largest(const std::vector<double>& values) {
+inline double largest(const std::vector<double>& values) {
   double most = 0;
   for (const double value : values) most = std::isnan(value) ? HUGE_VAL : std::max(most, std::abs(value));
   return most;
 }
 
-double largest(const NetworkParameters& p) {
+inline double largest(const NetworkParameters& p) {
   double most = 0;
   for (const Tensor& tensor : tensors(p)) most = std::max(most, largest(tensor.values));
   return most;
 }
 
 // The tensors that differ by more than `bound`.
-std::string differences(const NetworkParameters& value, const NetworkParameters& expected, double bound) {
+inline std::string differences(const NetworkParameters& value, const NetworkParameters& expected, double bound) {
   const auto ours = tensors(value), theirs = tensors(expected);
   std::string names;
   for (std::size_t t = 0; t < ours.size(); ++t) {
@@ -117,7 +116,7 @@ std::string differences(const NetworkParameters& value, const NetworkParameters&
   return names;
 }
 
-Matrix slopes_of(const SpectralPenalty& penalty, int variables) {
+inline Matrix slopes_of(const SpectralPenalty& penalty, int variables) {
   Matrix slopes(variables, variables);
   for (int i = 0; i < variables; ++i) {
     for (int j = 0; j < variables; ++j) slopes(i, j) = penalty.slope(i, j);
@@ -125,5 +124,4 @@ Matrix slopes_of(const SpectralPenalty& penalty, int variables) {
   return slopes;
 }
 
-}  // namespace
 }  // namespace fansite::dag
