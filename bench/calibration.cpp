@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "bench/machine.h"
-#include "fansite/boundaries.h"
-#include "fansite/metrics.h"
-#include "fansite/simulate.h"
+#include "fansite/graph/metrics.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/simulate/simulate.h"
 
 using namespace fansite;
 

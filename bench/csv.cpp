@@ -12,12 +12,12 @@
 #include <functional>
 
 #include "bench/machine.h"
-#include "fansite/data.h"
-#include "fansite/error.h"
-#include "fansite/io/file.h"
-#include "fansite/io/npy.h"
-#include "fansite/parallel.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/table/dataset.h"
+#include "fansite/table/npy.h"
 
 namespace {
 

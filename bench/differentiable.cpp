@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "bench/machine.h"
-#include "fansite/dag/differentiable.h"
-#include "fansite/parallel.h"
-#include "fansite/random.h"
-#include "fansite/simulate.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/random.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/causal/dcd/differentiable.h"
+#include "fansite/simulate/simulate.h"
 
 using namespace fansite;
 
@@ -44,14 +44,14 @@ ByteMatrix random_mask(int nodes, int pairs) {
 }
 
 // No stop before the last epoch.
-dag::DifferentiableParams whole() {
-  dag::DifferentiableParams params;
+causal::DifferentiableParams whole() {
+  causal::DifferentiableParams params;
   params.patience = std::numeric_limits<int>::max();
   return params;
 }
 
 double seconds_per_epoch(const Matrix& data, const ByteMatrix& mask, Team& team) {
-  dag::DifferentiableTraining training(data, mask, whole(), &team);
+  causal::DifferentiableTraining training(data, mask, whole(), &team);
   training.advance(2);  // caches and pages warm
   const Stopwatch watch;
   int epochs = 0;
@@ -78,11 +78,11 @@ int main(int argc, char** argv) {
                pairs > 0 ? 1e9 * seconds / (4000.0 * pairs) : 0.0, 4000.0 * pairs * 20 / seconds / 1e9);
   }
 
-  dag::DifferentiableParams params = whole();
+  causal::DifferentiableParams params = whole();
   params.second.max_epochs = epochs;
   NoProgress progress;
   const Stopwatch watch;
-  const dag::DifferentiableResult result = dag::fansite_dcd(data, random_mask(100, 600), params, progress);
+  const causal::DifferentiableResult result = causal::fansite_dcd(data, random_mask(100, 600), params, progress);
   fmt::print("d=100, 600 pairs, {} epochs: {:.1f} s (target for 2000 epochs on 2 cores: 60 s)\n", result.second.epochs,
              watch.seconds());
 

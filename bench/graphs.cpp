@@ -17,8 +17,8 @@
 #include "bench/machine.h"
 #include "bench/score.h"
 #include "bench/tables.h"
-#include "fansite/causal_graph.h"
-#include "fansite/refine.h"
+#include "fansite/boundary/refine.h"
+#include "fansite/run/causal_graph.h"
 
 using namespace fansite;
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "bench/machine.h"
-#include "fansite/boundaries.h"
-#include "fansite/metrics.h"
-#include "fansite/simulate.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/graph/metrics.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/simulate/simulate.h"
 
 using namespace fansite;
 

@@ -20,8 +20,8 @@
 #include "bench/machine.h"
 #include "bench/score.h"
 #include "bench/tables.h"
-#include "fansite/error.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/error.h"
+#include "fansite/base/stopwatch.h"
 
 using namespace fansite;
 

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "bench/machine.h"
-#include "fansite/plan.h"
-#include "fansite/simulate.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/run/plan.h"
+#include "fansite/simulate/simulate.h"
 
 using namespace fansite;
 

@@ -11,11 +11,11 @@
 #include <filesystem>
 
 #include "bench/machine.h"
-#include "fansite/boundaries.h"
-#include "fansite/gaussian.h"
-#include "fansite/parallel.h"
-#include "fansite/simulate.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/entropy/gaussian.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/simulate/simulate.h"
 
 using namespace fansite;
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "fansite/boundaries.h"
-#include "fansite/graph.h"
-#include "fansite/metrics.h"
+#include "fansite/graph/dag.h"
+#include "fansite/graph/metrics.h"
+#include "fansite/run/boundaries.h"
 
 struct Scored {
   fansite::BoundariesScore honest;

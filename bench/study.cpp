@@ -26,10 +26,10 @@
 #include "bench/score.h"
 #include "bench/study_plot.h"
 #include "bench/study_rows.h"
-#include "fansite/error.h"
-#include "fansite/random.h"
-#include "fansite/simulate.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/error.h"
+#include "fansite/base/random.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/simulate/simulate.h"
 
 using namespace fansite;
 using namespace study;

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "fansite/error.h"
-#include "fansite/metrics.h"
+#include "fansite/base/error.h"
+#include "fansite/graph/metrics.h"
 
 namespace study {
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "fansite/boundaries.h"
-#include "fansite/data.h"
-#include "fansite/error.h"
-#include "fansite/graph.h"
-#include "fansite/random.h"
-#include "fansite/simulate.h"
+#include "fansite/base/error.h"
+#include "fansite/base/random.h"
+#include "fansite/graph/dag.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/simulate/simulate.h"
+#include "fansite/table/dataset.h"
 
 struct Tables {
   std::string name;

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "fansite/boundaries.h"
-#include "fansite/simulate.h"
-#include "fansite/stopwatch.h"
-#include "fansite/version.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/version.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/simulate/simulate.h"
 
 namespace fansite::cli {
 namespace {

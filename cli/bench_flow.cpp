@@ -8,9 +8,9 @@
 
 #include "cli/command.h"
 #include "cli/fma_peak.h"
-#include "fansite/flow/density.h"
-#include "fansite/flow/trainer.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/entropy/flow/density.h"
+#include "fansite/entropy/flow/trainer.h"
 
 namespace fansite::cli {
 namespace {

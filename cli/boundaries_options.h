@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "fansite/boundaries.h"
+#include "fansite/run/boundaries.h"
 
 namespace fansite::cli {
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "cli/duration.h"
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 
 namespace fansite::cli {
 

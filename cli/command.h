@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "fansite/checkpoint_files.h"
-#include "fansite/data.h"
-#include "fansite/error.h"
-#include "fansite/io/file.h"
-#include "fansite/parallel.h"
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/context/checkpoint_files.h"
 #include "fansite/report/json.h"
-#include "fansite/stopwatch.h"
+#include "fansite/table/dataset.h"
 
 namespace fansite::cli {
 

@@ -8,11 +8,11 @@
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/causal_graph.h"
-#include "fansite/error.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
 #include "fansite/report/json.h"
-#include "fansite/stopwatch.h"
+#include "fansite/run/causal_graph.h"
 
 namespace fansite::cli {
 namespace {
@@ -22,8 +22,8 @@ struct DagOptions : CommonOptions {
   CausalGraphParams params;
   LimitOptions limits;
   std::string method{name(CausalGraphParams{}.method)};
-  std::string noise{dag::name(dag::AdditiveNoiseParams{}.noise)};
-  std::string scale{dag::name(dag::AdditiveNoiseParams{}.scale)};
+  std::string noise{causal::name(causal::AdditiveNoiseParams{}.noise)};
+  std::string scale{causal::name(causal::AdditiveNoiseParams{}.scale)};
   std::string estimator{name(BoundariesParams{}.estimator)};
   std::string effort{name(BoundariesParams{}.effort)};
   std::string boundaries, knowledge;
@@ -66,16 +66,16 @@ void show(const CommonOptions& options, const CausalGraphResult& result) {
   std::vector<Line> lines;
   const auto name_of = [&](Index variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
   if (result.additive_noise) {
-    for (const dag::GraphEdge& edge : result.additive_noise->edges) {
+    for (const causal::GraphEdge& edge : result.additive_noise->edges) {
       const bool directed = result.graph.directed(edge.from, edge.to) != 0;
       std::string text = fmt::format("  {} {} {}   {:.3f} nats", name_of(edge.from), directed ? "→" : "–",
                                      name_of(edge.to), edge.existence.value);
-      if (edge.by == dag::DirectionBy::score) {
+      if (edge.by == causal::DirectionBy::score) {
         text += fmt::format(", direction {:.3f} ± {:.3f}", edge.direction.value, edge.direction.standard_error);
       } else {
-        text +=
-            fmt::format(", direction {}",
-                        edge.by == dag::DirectionBy::nothing ? "undecided" : fmt::format("by {}", dag::name(edge.by)));
+        text += fmt::format(", direction {}", edge.by == causal::DirectionBy::nothing
+                                                  ? "undecided"
+                                                  : fmt::format("by {}", causal::name(edge.by)));
       }
       lines.push_back({edge.existence.value, std::move(text)});
     }
@@ -96,8 +96,8 @@ void show(const CommonOptions& options, const CausalGraphResult& result) {
 std::string how(const CausalGraphResult& result, const RunTiming& timing) {
   std::string line{name(result.params.method)};
   if (result.additive_noise) {
-    const dag::AdditivityTest& test = result.additive_noise->additivity;
-    if (result.additive_noise->scale == dag::NoiseScale::normal_scores) line += " on normal scores of the columns";
+    const causal::AdditivityTest& test = result.additive_noise->additivity;
+    if (result.additive_noise->scale == causal::NoiseScale::normal_scores) line += " on normal scores of the columns";
     line += test.additive ? fmt::format("; nothing speaks against additive noise (p = {:.2g})", test.p_value)
                           : fmt::format("; noise does not just add (p = {:.1g})", test.p_value);
     line += fmt::format("; {}", counted(result.additive_noise->fits, "regression"));
@@ -113,8 +113,8 @@ void run(DagOptions& options) {
   const Stopwatch watch;
   CausalGraphParams& params = options.params;
   params.method = parse_graph_method(options.method);
-  params.additive_noise.noise = dag::parse_noise_law(options.noise);
-  params.additive_noise.scale = dag::parse_noise_scale(options.scale);
+  params.additive_noise.noise = causal::parse_noise_law(options.noise);
+  params.additive_noise.scale = causal::parse_noise_scale(options.scale);
   params.boundaries.estimator = parse_estimator(options.estimator);
   params.boundaries.effort = parse_effort(options.effort);
   params.time_budget = options.limits.seconds();
@@ -148,7 +148,7 @@ void run(DagOptions& options) {
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
-  const dag::PartialDag& graph = result.graph;
+  const PartialDag& graph = result.graph;
   for (auto& [drawing, path] : drawings) {
     if (path == options.csv) {
       drawing->write(to_csv(graph.directed + graph.undirected, data.names));

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "fansite/error.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
 
 namespace fansite::cli {
 

@@ -8,11 +8,11 @@
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/error.h"
-#include "fansite/information.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
 #include "fansite/report/json.h"
-#include "fansite/stopwatch.h"
+#include "fansite/run/information.h"
 
 namespace fansite::cli {
 namespace {

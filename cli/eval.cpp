@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "fansite/error.h"
-#include "fansite/graph.h"
-#include "fansite/io/text.h"
-#include "fansite/metrics.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/graph/dag.h"
+#include "fansite/graph/metrics.h"
 #include "fansite/report/json.h"
 
 namespace fansite::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/fma_peak.h"
-#include "fansite/stopwatch.h"
+#include "fansite/base/stopwatch.h"
 
 #include <algorithm>
 

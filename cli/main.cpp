@@ -9,9 +9,9 @@
 #include <string>
 
 #include "cli/command.h"
-#include "fansite/error.h"
-#include "fansite/io/text.h"
-#include "fansite/version.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/base/version.h"
 
 namespace {
 

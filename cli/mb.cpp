@@ -8,9 +8,9 @@
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/io/text.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
 #include "fansite/report/json.h"
-#include "fansite/stopwatch.h"
 
 namespace fansite::cli {
 namespace {
@@ -67,7 +67,7 @@ std::string how(const BoundariesResult& result, const RunTiming& timing) {
   }
   if (result.graph) {
     line += result.refined ? fmt::format("; boundaries as a causal graph with additive noise{} sees them",
-                                         result.graph->scale == dag::NoiseScale::original ? "" : " on normal scores")
+                                         result.graph->scale == causal::NoiseScale::original ? "" : " on normal scores")
                            : fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
                                          result.graph->additivity.p_value);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite plan: what fansite mb would take with the same options.
-#include "fansite/plan.h"
+#include "fansite/run/plan.h"
 
 #include <fmt/core.h>
 
@@ -11,8 +11,8 @@
 #include "cli/command.h"
 #include "cli/duration.h"
 #include "cli/progress_bar.h"
-#include "fansite/stopwatch.h"
-#include "fansite/version.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/version.h"
 
 namespace fansite::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/command.h"
-#include "fansite/progress.h"
+#include "fansite/base/progress.h"
 
 namespace fansite::cli {
 

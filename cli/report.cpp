@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/command.h"
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 #include "fansite/report/html.h"
 
 namespace fansite::cli {

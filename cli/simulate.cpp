@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite simulate: data with known truth, as data.csv, dag.csv and simulation.json.
-#include "fansite/simulate.h"
+#include "fansite/simulate/simulate.h"
 
 #include <fmt/core.h>
 
@@ -12,10 +12,10 @@
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/error.h"
-#include "fansite/io/csv.h"
-#include "fansite/io/npy.h"
-#include "fansite/version.h"
+#include "fansite/base/error.h"
+#include "fansite/base/version.h"
+#include "fansite/table/csv.h"
+#include "fansite/table/npy.h"
 
 namespace fansite::cli {
 namespace {

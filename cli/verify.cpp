@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite verify: repeat the run of a result, and say whether the bits agree.
-#include "fansite/verify.h"
+#include "fansite/report/verify.h"
 
 #include <fmt/core.h>
 
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 
 namespace fansite::cli {
 namespace {

@@ -27,7 +27,7 @@ file(SHA256 ${PAGE}/page.css style_sha256)
 file(SHA256 ${joined} script_sha256)
 
 file(WRITE ${OUT} "// Made by cmake/embed_page.cmake.
-#include \"fansite/report/page_files.h\"
+#include \"fansite/report/detail/page_files.h\"
 
 namespace fansite::report {
 namespace {

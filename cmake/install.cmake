@@ -2,14 +2,10 @@ include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fansite)
 
 install(TARGETS fansite EXPORT fansite-targets)
-# Headers that say "Private" above their #pragma once, and those that are included several times, stay at home.
+# Headers in detail/ are the library's own.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/fansite/*.h)
+list(FILTER headers EXCLUDE REGEX "/detail/")
 foreach(header IN LISTS headers)
-  file(READ ${PROJECT_SOURCE_DIR}/${header} words LIMIT 1000)
-  string(REGEX REPLACE "#pragma once.*" "" words "${words}")
-  if(words MATCHES "Private" OR header MATCHES "-inl\\.h$")
-    continue()
-  endif()
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
 endforeach()

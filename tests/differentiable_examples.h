@@ -13,12 +13,12 @@
 #include <numeric>
 #include <utility>
 
-#include "fansite/dag/differentiable_learner.h"
-#include "fansite/graph.h"
-#include "fansite/random.h"
+#include "fansite/base/random.h"
+#include "fansite/causal/dcd/detail/learner.h"
+#include "fansite/graph/dag.h"
 #include "support.h"
 
-namespace fansite::dag {
+namespace fansite::causal {
 
 inline constexpr Variance kKinds[] = {Variance::network, Variance::unit, Variance::parameter};
 
@@ -124,4 +124,4 @@ inline Matrix slopes_of(const SpectralPenalty& penalty, int variables) {
   return slopes;
 }
 
-}  // namespace fansite::dag
+}  // namespace fansite::causal

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "fansite/flow/parameters.h"
-#include "fansite/random.h"
+#include "fansite/base/random.h"
+#include "fansite/entropy/flow/parameters.h"
 
 namespace fansite::flow {
 

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "fansite/dag/additive_noise.h"
-#include "fansite/random.h"
+#include "fansite/base/random.h"
+#include "fansite/causal/additive_noise.h"
 
-namespace fansite::dag {
+namespace fansite::causal {
 
 using Edges = std::vector<Edge>;
 
@@ -76,4 +76,4 @@ inline AdditiveNoiseParams rough() {
   return params;
 }
 
-}  // namespace fansite::dag
+}  // namespace fansite::causal

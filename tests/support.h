@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "fansite/progress.h"
-#include "fansite/simulate.h"
+#include "fansite/base/progress.h"
+#include "fansite/simulate/simulate.h"
 
 namespace fansite {
 

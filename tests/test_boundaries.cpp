@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/boundaries.h"
+#include "fansite/run/boundaries.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,12 +10,12 @@
 #include <set>
 #include <tuple>
 
-#include "fansite/error.h"
-#include "fansite/flow/model_file.h"
-#include "fansite/graph.h"
-#include "fansite/metrics.h"
-#include "fansite/parallel.h"
-#include "fansite/simulate.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/model_file.h"
+#include "fansite/graph/dag.h"
+#include "fansite/graph/metrics.h"
+#include "fansite/simulate/simulate.h"
 #include "support.h"
 
 namespace fansite {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/budget.h"
+#include "fansite/context/budget.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fansite/progress.h"
+#include "fansite/base/progress.h"
 #include "properties.h"
 
 namespace fansite {

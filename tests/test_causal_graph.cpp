@@ -2,7 +2,7 @@
 //
 // Small tables whose equations are known, from values to graph and JSON. How directions are found is in
 // test_dag_additive_noise.cpp; here it is what goes in, what is obeyed and what comes out.
-#include "fansite/causal_graph.h"
+#include "fansite/run/causal_graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "fansite/error.h"
-#include "fansite/parallel.h"
-#include "fansite/refine.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/boundary/refine.h"
 #include "fansite/report/json.h"
+#include "fansite/table/findings.h"
 #include "support.h"
 
 namespace fansite {
@@ -88,11 +89,11 @@ CausalGraphResult find_obeying(const std::string& rules) {
   return find(data, &links, method(GraphMethod::additive_noise), Knowledge::parse(rules, "rules.txt", data.names));
 }
 
-bool linked(const dag::PartialDag& graph, int i, int j) {
+bool linked(const PartialDag& graph, int i, int j) {
   return graph.directed(i, j) || graph.directed(j, i) || graph.undirected(i, j);
 }
 
-ByteMatrix skeleton(const dag::PartialDag& graph) {
+ByteMatrix skeleton(const PartialDag& graph) {
   return (graph.directed + graph.directed.transpose() + graph.undirected).cwiseMin(1);
 }
 
@@ -152,7 +153,7 @@ TEST(CausalGraph, WithoutLinksFindsBoundariesFirst) {
 
 TEST(CausalGraph, LeavesOpenWhatLinearTablesDoNotTellUnlessADagIsAskedFor) {
   CausalGraphParams params = method(GraphMethod::additive_noise);
-  const dag::PartialDag open = find(chain(), nullptr, params).graph;
+  const PartialDag open = find(chain(), nullptr, params).graph;
   EXPECT_EQ(count(open.undirected), 4);
   EXPECT_EQ(open.undirected, open.undirected.transpose());
   params.force_dag = true;
@@ -208,22 +209,22 @@ TEST(CausalGraphKnowledge, ARequiredEdgeIsPresentAgainstTheDataAndOutsideTheLink
   const CausalGraphResult result = find_obeying("require b -> d");  // which no link allows
   EXPECT_FALSE(result.links(b, d));
   EXPECT_TRUE(result.graph.directed(b, d));
-  for (const dag::GraphEdge& edge : result.additive_noise->edges) {
+  for (const causal::GraphEdge& edge : result.additive_noise->edges) {
     const bool given = edge.from == b && edge.to == d;
-    EXPECT_EQ(edge.by == dag::DirectionBy::knowledge, given) << edge.from << " " << edge.to;
+    EXPECT_EQ(edge.by == causal::DirectionBy::knowledge, given) << edge.from << " " << edge.to;
   }
 }
 
 TEST(CausalGraphKnowledge, ARequiredLinkIsPresentInOneDirection) {
-  const dag::PartialDag graph = find_obeying("require b -- d").graph;
+  const PartialDag graph = find_obeying("require b -- d").graph;
   EXPECT_TRUE(linked(graph, b, d));
   EXPECT_EQ(graph.directed(b, d) + graph.directed(d, b) + graph.undirected(b, d), 1);
-  const dag::PartialDag one_way = find_obeying("require b -- d\nforbid b -> d").graph;
+  const PartialDag one_way = find_obeying("require b -- d\nforbid b -> d").graph;
   EXPECT_TRUE(one_way.directed(d, b));
 }
 
 TEST(CausalGraphKnowledge, TiersAreObeyed) {
-  const dag::PartialDag graph = find_obeying("tier 1: c d\ntier 2: a b").graph;
+  const PartialDag graph = find_obeying("tier 1: c d\ntier 2: a b").graph;
   for (const int early : {c, d}) {
     for (const int late : {a, b}) {
       EXPECT_FALSE(graph.directed(late, early));
@@ -231,19 +232,19 @@ TEST(CausalGraphKnowledge, TiersAreObeyed) {
     }
   }
   EXPECT_TRUE(graph.directed(c, b));  // turned round, not lost
-  const dag::PartialDag within = find_obeying("tier 1: c d\ntier 2: a b\ntier 1 within forbidden").graph;
+  const PartialDag within = find_obeying("tier 1: c d\ntier 2: a b\ntier 1 within forbidden").graph;
   EXPECT_FALSE(linked(within, c, d));
 }
 
 TEST(CausalGraphKnowledge, RootsHaveNoParentsAndSinksNoChildren) {
-  const dag::PartialDag graph = find_obeying("root d\nsink a").graph;
+  const PartialDag graph = find_obeying("root d\nsink a").graph;
   EXPECT_EQ(count(graph.directed.col(d)) + count(graph.undirected.col(d)), 0);
   EXPECT_EQ(count(graph.directed.row(a)) + count(graph.undirected.row(a)), 0);
   EXPECT_TRUE(graph.directed(d, a));
 }
 
 TEST(CausalGraphKnowledge, APairThatIsNotInOneBoundaryHasNoLinkAndNoCommonChild) {
-  const dag::PartialDag graph = find_obeying("not-in-boundary a c").graph;
+  const PartialDag graph = find_obeying("not-in-boundary a c").graph;
   EXPECT_FALSE(linked(graph, a, c));
   for (const int child : {b, d}) EXPECT_FALSE(graph.directed(a, child) && graph.directed(c, child)) << child;
   EXPECT_TRUE(linked(graph, a, d) || linked(graph, c, d));
@@ -251,7 +252,7 @@ TEST(CausalGraphKnowledge, APairThatIsNotInOneBoundaryHasNoLinkAndNoCommonChild)
 
 // The links in their first directions would make the pair parents of one child.
 TEST(CausalGraphKnowledge, RequiredLinksMakeNoCommonChildOfAPairThatIsNotInOneBoundary) {
-  const dag::PartialDag graph = find_obeying("require a -- d\nrequire c -- d\nnot-in-boundary a c").graph;
+  const PartialDag graph = find_obeying("require a -- d\nrequire c -- d\nnot-in-boundary a c").graph;
   EXPECT_TRUE(linked(graph, a, d));
   EXPECT_TRUE(linked(graph, c, d));
   EXPECT_FALSE(linked(graph, a, c));
@@ -259,7 +260,7 @@ TEST(CausalGraphKnowledge, RequiredLinksMakeNoCommonChildOfAPairThatIsNotInOneBo
 }
 
 TEST(CausalGraphKnowledge, APairInOneBoundaryHasALinkOrACommonChild) {
-  const dag::PartialDag graph = find_obeying("in-boundary b d").graph;
+  const PartialDag graph = find_obeying("in-boundary b d").graph;
   bool together = linked(graph, b, d);
   for (const int child : {a, c}) together = together || (graph.directed(b, child) && graph.directed(d, child));
   EXPECT_TRUE(together);
@@ -268,7 +269,7 @@ TEST(CausalGraphKnowledge, APairInOneBoundaryHasALinkOrACommonChild) {
 TEST(CausalGraphKnowledge, ThatAgreesChangesNoEdge) {
   const CausalGraphResult result = find_obeying("require a -> b\nforbid d -> *\ntier 1: a\ntier 2: b c d");
   EXPECT_EQ(result.graph.directed, truth().adjacency());
-  EXPECT_TRUE(result.additive_noise->edges.at(0).by == dag::DirectionBy::knowledge);
+  EXPECT_TRUE(result.additive_noise->edges.at(0).by == causal::DirectionBy::knowledge);
   EXPECT_EQ(result.additive_noise->edges.at(0).direction.value, INFINITY);
 }
 

@@ -2,9 +2,9 @@
 //
 // The program: usage, streams, full disks and Ctrl-C. Bad tables are in test_cli_input.cpp, results in
 // test_cli_results.cpp.
-#include "fansite/data.h"
-#include "fansite/random.h"
-#include "fansite/version.h"
+#include "fansite/base/random.h"
+#include "fansite/base/version.h"
+#include "fansite/table/dataset.h"
 #include "program.h"
 
 namespace fansite {

@@ -4,8 +4,8 @@
 // written and refused.
 #include <set>
 
-#include "fansite/data.h"
-#include "fansite/random.h"
+#include "fansite/base/random.h"
+#include "fansite/table/dataset.h"
 #include "program.h"
 
 namespace fansite {

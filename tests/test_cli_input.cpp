@@ -3,9 +3,9 @@
 // The program on tables that are broken or odd: what it says, how it ends, and that it leaves nothing behind.
 #include <cmath>
 
-#include "fansite/data.h"
-#include "fansite/io/npy.h"
-#include "fansite/random.h"
+#include "fansite/base/random.h"
+#include "fansite/table/dataset.h"
+#include "fansite/table/npy.h"
 #include "program.h"
 #include "zip_writer.h"
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "fansite/data.h"
-#include "fansite/io/npy.h"
-#include "fansite/random.h"
-#include "fansite/version.h"
+#include "fansite/base/random.h"
+#include "fansite/base/version.h"
+#include "fansite/table/dataset.h"
+#include "fansite/table/npy.h"
 #include "program.h"
 #include "zip_writer.h"
 

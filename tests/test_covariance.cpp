@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/covariance.h"
+#include "fansite/table/covariance.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "fansite/error.h"
-#include "fansite/parallel.h"
-#include "fansite/random.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/random.h"
 #include "support.h"
 
 namespace fansite {

@@ -9,10 +9,10 @@
 #include <limits>
 #include <set>
 
-#include "fansite/error.h"
-#include "fansite/io/csv.h"
-#include "fansite/io/text.h"
-#include "fansite/parallel.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/text.h"
+#include "fansite/table/csv.h"
 #include "properties.h"
 
 namespace fansite {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/flow/base.h"
+#include "fansite/entropy/flow/base.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "fansite/error.h"
-#include "fansite/flow/density.h"
-#include "fansite/flow/learner.h"
-#include "fansite/flow/reference.h"
+#include "fansite/base/error.h"
+#include "fansite/entropy/flow/density.h"
+#include "fansite/entropy/flow/learner.h"
+#include "fansite/entropy/flow/reference.h"
 #include "tests/golden.h"
 #include "tests/properties.h"
 #include "tests/support.h"

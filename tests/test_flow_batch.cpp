@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Subsets as the paper draws them, and the lists of a batch against a naive recomputation.
-#include "fansite/flow/batch.h"
+#include "fansite/entropy/flow/batch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <numeric>
 #include <set>
 
-#include "fansite/error.h"
-#include "fansite/flow/base.h"
+#include "fansite/base/error.h"
+#include "fansite/entropy/flow/base.h"
 #include "golden.h"
 #include "properties.h"
 #include "support.h"

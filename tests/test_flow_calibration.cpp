@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The probability integral transform against closed forms, right laws and wrong ones.
-#include "fansite/flow/calibration.h"
+#include "fansite/entropy/flow/calibration.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "fansite/error.h"
-#include "fansite/flow/conditional_law.h"
-#include "fansite/flow/estimator.h"
-#include "fansite/parallel.h"
-#include "fansite/special.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
+#include "fansite/entropy/flow/detail/conditional_distribution.h"
+#include "fansite/entropy/flow/estimator.h"
 #include "tests/support.h"
 
 namespace fansite::flow {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Densities: the fast ones against the reference on every instruction set, and what must hold for a density.
-#include "fansite/flow/density.h"
+#include "fansite/entropy/flow/density.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <limits>
 #include <numeric>
 
-#include "fansite/error.h"
-#include "fansite/flow/reference.h"
-#include "fansite/parallel.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/reference.h"
 #include "golden.h"
 #include "properties.h"
 #include "support.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The doubly centred score against closed forms, plain loops and tables whose answer is known.
-#include "fansite/flow/dependence.h"
+#include "fansite/entropy/flow/dependence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fansite/parallel.h"
-#include "fansite/special.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
 #include "properties.h"
 #include "tests/support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/flow/ensemble.h"
+#include "fansite/entropy/flow/ensemble.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <set>
 
-#include "fansite/error.h"
-#include "fansite/flow/model_file.h"
-#include "fansite/parallel.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/model_file.h"
 #include "tests/support.h"
 
 namespace fansite::flow {

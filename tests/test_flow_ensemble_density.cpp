@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conditionals of an ensemble against plain loops over members and rows, for each jury.
-#include "fansite/flow/ensemble_density.h"
+#include "fansite/entropy/flow/ensemble_density.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fansite/error.h"
-#include "fansite/parallel.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
 #include "properties.h"
 #include "tests/support.h"
 

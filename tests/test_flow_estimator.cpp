@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/flow/estimator.h"
+#include "fansite/entropy/flow/estimator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <limits>
 #include <numbers>
 
-#include "fansite/error.h"
-#include "fansite/gaussian.h"
-#include "fansite/special.h"
+#include "fansite/base/error.h"
+#include "fansite/base/special.h"
+#include "fansite/entropy/gaussian.h"
 #include "tests/support.h"
 
 namespace fansite {

@@ -2,7 +2,7 @@
 //
 // What the search asks of flows: frontiers against brute force over every candidate, pairs against tables whose answer
 // is known.
-#include "fansite/flow/frontier.h"
+#include "fansite/entropy/flow/detail/frontier.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "fansite/error.h"
-#include "fansite/gaussian.h"
-#include "fansite/special.h"
+#include "fansite/base/error.h"
+#include "fansite/base/special.h"
+#include "fansite/entropy/gaussian.h"
 #include "properties.h"
 #include "tests/support.h"
 

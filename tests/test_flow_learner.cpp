@@ -2,7 +2,7 @@
 //
 // The contract of the fast version: on every instruction set the machine has, the loss, the gradient and Adam's steps
 // are the reference's as far as single precision goes, and the bits do not depend on the threads.
-#include "fansite/flow/learner.h"
+#include "fansite/entropy/flow/learner.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "fansite/flow/base.h"
-#include "fansite/flow/reference.h"
-#include "fansite/parallel.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/base.h"
+#include "fansite/entropy/flow/reference.h"
 #include "golden.h"
 #include "properties.h"
 

@@ -2,7 +2,7 @@
 //
 // Model files: every bit comes back, the bytes are the same everywhere, and nothing that is wrong with a file does
 // more harm than a DataError.
-#include "fansite/flow/model_file.h"
+#include "fansite/entropy/flow/model_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "fansite/error.h"
-#include "fansite/io/file.h"
-#include "fansite/io/text.h"
-#include "fansite/random.h"
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/random.h"
+#include "fansite/base/text.h"
 #include "properties.h"
 #include "support.h"
 

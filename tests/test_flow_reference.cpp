@@ -2,7 +2,7 @@
 //
 // The reference against the authors' own model, central differences and what any density must satisfy. What the fast
 // versions are held to must itself be right.
-#include "fansite/flow/reference.h"
+#include "fansite/entropy/flow/reference.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 #include "golden.h"
 #include "properties.h"
 #include "support.h"

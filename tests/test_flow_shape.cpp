@@ -2,7 +2,7 @@
 //
 // Which nodes a subset uses, against the authors' ranks and the formula, and the packed weights: every parameter that a
 // subset can use has a place of its own.
-#include "fansite/flow/shape.h"
+#include "fansite/entropy/flow/shape.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <cmath>
 #include <set>
 
-#include "fansite/error.h"
-#include "fansite/flow/weights.h"
+#include "fansite/base/error.h"
+#include "fansite/entropy/flow/weights.h"
 #include "golden.h"
 #include "properties.h"
 #include "support.h"

@@ -2,7 +2,7 @@
 //
 // Training: the same bits however it is cut into pieces, rows held out that stay out, the best step kept, and tables
 // with values that make no sense.
-#include "fansite/flow/trainer.h"
+#include "fansite/entropy/flow/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include <string>
 #include <utility>
 
-#include "fansite/error.h"
-#include "fansite/parallel.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
 #include "golden.h"
 #include "support.h"
 

@@ -2,17 +2,17 @@
 //
 // Gaussian entropies: the kernel against plain loops, the search state against determinants, the p-values against their
 // law.
-#include "fansite/gaussian.h"
+#include "fansite/entropy/gaussian.h"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "fansite/error.h"
-#include "fansite/gaussian_kernel.h"
-#include "fansite/random.h"
-#include "fansite/simulate.h"
+#include "fansite/base/error.h"
+#include "fansite/base/random.h"
+#include "fansite/entropy/detail/gaussian_kernel.h"
+#include "fansite/simulate/simulate.h"
 #include "properties.h"
 #include "support.h"
 

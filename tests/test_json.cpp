@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 #include "support.h"
 
 namespace fansite {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/knowledge.h"
+#include "fansite/graph/knowledge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fansite/data.h"
-#include "fansite/error.h"
-#include "fansite/graph.h"
+#include "fansite/base/error.h"
+#include "fansite/graph/dag.h"
+#include "fansite/table/dataset.h"
 #include "properties.h"
 #include "support.h"
 

@@ -2,7 +2,7 @@
 //
 // What the test says of tables whose relations are known: linear and Gaussian, bent in one way or another, linear with
 // other noise; and of tables that are odd.
-#include "fansite/linearity.h"
+#include "fansite/entropy/linearity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <array>
 #include <cmath>
 
-#include "fansite/error.h"
-#include "fansite/gaussian.h"
-#include "fansite/parallel.h"
-#include "fansite/search.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/boundary/search.h"
+#include "fansite/entropy/gaussian.h"
 #include "properties.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/metrics.h"
+#include "fansite/graph/metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "fansite/error.h"
-#include "fansite/random.h"
-#include "fansite/simulate.h"
+#include "fansite/base/error.h"
+#include "fansite/base/random.h"
+#include "fansite/simulate/simulate.h"
 #include "properties.h"
 
 namespace fansite {

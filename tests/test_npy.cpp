@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <limits>
 
-#include "fansite/error.h"
-#include "fansite/io/file.h"
-#include "fansite/io/npy.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/text.h"
+#include "fansite/table/npy.h"
 #include "properties.h"
 #include "support.h"
 #include "zip_writer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loops whose pieces run exactly once each, whatever the number of pieces and threads and however late a thread wakes.
-#include "fansite/parallel.h"
+#include "fansite/base/parallel.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 #include "support.h"
 
 namespace fansite {

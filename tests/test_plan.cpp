@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a plan is made of. How near it comes is bench_plan's question: nothing here depends on the machine's speed.
-#include "fansite/plan.h"
+#include "fansite/run/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "fansite/error.h"
-#include "fansite/flow/estimator.h"
-#include "fansite/parallel.h"
-#include "fansite/random.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/random.h"
+#include "fansite/entropy/flow/estimator.h"
 #include "tests/support.h"
 
 namespace fansite {

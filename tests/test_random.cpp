@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/random.h"
+#include "fansite/base/random.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <set>
 
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 #include "properties.h"
 
 namespace fansite {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/refine.h"
+#include "fansite/boundary/refine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "fansite/gaussian.h"
+#include "fansite/entropy/gaussian.h"
 #include "properties.h"
 #include "support.h"
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fansite/error.h"
+#include "fansite/base/error.h"
 #include "fansite/report/json.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/search.h"
+#include "fansite/boundary/search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <set>
 
-#include "fansite/error.h"
-#include "fansite/gaussian.h"
-#include "fansite/graph.h"
-#include "fansite/metrics.h"
-#include "fansite/parallel.h"
-#include "fansite/simulate.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/gaussian.h"
+#include "fansite/graph/dag.h"
+#include "fansite/graph/metrics.h"
+#include "fansite/simulate/simulate.h"
 #include "properties.h"
 #include "support.h"
 

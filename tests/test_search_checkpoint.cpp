@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Searches for boundaries that are interrupted and continued. The program's own are in test_cli_resume.cpp.
-#include "fansite/search_checkpoint.h"
+#include "fansite/boundary/detail/search_checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fansite/error.h"
-#include "fansite/flow/estimator.h"
-#include "fansite/search.h"
+#include "fansite/base/error.h"
+#include "fansite/boundary/search.h"
+#include "fansite/entropy/flow/estimator.h"
 #include "support.h"
 
 namespace fansite {

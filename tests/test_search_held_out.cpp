@@ -13,10 +13,10 @@
 #include <mutex>
 #include <numeric>
 
-#include "fansite/gaussian.h"
-#include "fansite/parallel.h"
-#include "fansite/search_pairs.h"
-#include "fansite/special.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
+#include "fansite/boundary/detail/pairs.h"
+#include "fansite/entropy/gaussian.h"
 #include "support.h"
 
 namespace fansite {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/simulate.h"
+#include "fansite/simulate/simulate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include <numeric>
 #include <set>
 
-#include "fansite/error.h"
-#include "fansite/gaussian_process.h"
-#include "fansite/parallel.h"
-#include "fansite/special.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
+#include "fansite/simulate/detail/gaussian_process.h"
 #include "properties.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/special.h"
+#include "fansite/base/special.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "fansite/random.h"
+#include "fansite/base/random.h"
 #include "properties.h"
 
 namespace fansite {

@@ -2,7 +2,7 @@
 //
 // Maps of columns: what they do to the values they were fitted to, between and beyond them, and what an entropy gains
 // on the way back, where that is known exactly.
-#include "fansite/transform.h"
+#include "fansite/table/transform.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <limits>
 #include <numbers>
 
-#include "fansite/data.h"
-#include "fansite/error.h"
-#include "fansite/random.h"
-#include "fansite/special.h"
+#include "fansite/base/error.h"
+#include "fansite/base/random.h"
+#include "fansite/base/special.h"
+#include "fansite/table/dataset.h"
 #include "properties.h"
 #include "support.h"
 

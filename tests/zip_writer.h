@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fansite/matrix.h"
+#include "fansite/base/matrix.h"
 
 /// One .npy file with any header text and any cells.
 inline std::string npy_file(const std::string& dict, const std::string& cells, int version = 1) {

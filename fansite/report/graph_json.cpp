@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/dag/roles.h"
+#include "fansite/causal/roles.h"
+#include "fansite/report/detail/settings.h"
 #include "fansite/report/json.h"
-#include "fansite/report/settings.h"
 
 namespace fansite {
 namespace {
@@ -16,7 +16,7 @@ using report::number;
 using report::settings_of;
 using report::text;
 
-Json to_json(const dag::Evidence& evidence) {
+Json to_json(const causal::Evidence& evidence) {
   return {{"value", number(evidence.value)}, {"se", evidence.standard_error}, {"stability", evidence.stability}};
 }
 
@@ -24,7 +24,7 @@ std::vector<std::string> edges(const CausalGraphResult& result) {
   const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
   std::vector<std::string> lines;
   if (result.additive_noise) {
-    for (const dag::GraphEdge& edge : result.additive_noise->edges) {
+    for (const causal::GraphEdge& edge : result.additive_noise->edges) {
       Json entry;
       entry["from"] = name_of(edge.from);
       entry["to"] = name_of(edge.to);
@@ -71,7 +71,7 @@ std::vector<std::string> boundaries(const CausalGraphResult& result) {
     Json entry;
     entry["target"] = name_of(target);
     entry["members"] = Json::array();
-    for (const dag::RoleOf& role : dag::roles(result.graph, target)) {
+    for (const causal::RoleOf& role : causal::roles(result.graph, target)) {
       Json member;
       member["name"] = name_of(role.variable);
       member["role"] = name(role.role);
@@ -94,7 +94,7 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
   add_manifest(lines, {result.data_hash, result.model_hash(), result.params.seed});
   add_unfinished(lines, result.unfinished);
   if (result.additive_noise) {
-    const dag::AdditivityTest& test = result.additive_noise->additivity;
+    const causal::AdditivityTest& test = result.additive_noise->additivity;
     Json additivity;
     additivity["additive"] = test.additive;
     additivity["scale"] = name(result.additive_noise->scale);

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstdint>
 
-#include "fansite/error.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/report/detail/json_text.h"
+#include "fansite/report/detail/page_files.h"
 #include "fansite/report/json.h"
-#include "fansite/report/json_text.h"
-#include "fansite/report/page_files.h"
 
 namespace fansite {
 namespace {

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <map>
 
-#include "fansite/dag/roles.h"
-#include "fansite/error.h"
-#include "fansite/io/text.h"
-#include "fansite/report/json_read.h"
-#include "fansite/report/settings.h"
-#include "fansite/version.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/base/version.h"
+#include "fansite/causal/roles.h"
+#include "fansite/report/detail/json_read.h"
+#include "fansite/report/detail/settings.h"
 
 namespace fansite {
 namespace {
@@ -36,8 +36,8 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
   json["entropy"] = number(boundary.entropy);
   json["conditional_entropy"] = number(boundary.conditional_entropy);
   json["members"] = Json::array();
-  const std::vector<dag::RoleOf> known_roles =
-      result.graph ? dag::roles(result.graph->partial, boundary.target) : std::vector<dag::RoleOf>();
+  const std::vector<causal::RoleOf> known_roles =
+      result.graph ? causal::roles(result.graph->partial, boundary.target) : std::vector<causal::RoleOf>();
   for (const Member& member : boundary.members) {
     Json entry;
     entry["name"] = name_of(member.variable);
@@ -51,7 +51,7 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     if (member.by_symmetry) entry["by_symmetry"] = true;
     if (member.by_graph) entry["by_graph"] = true;
     if (member.by_knowledge) entry["by_knowledge"] = true;
-    for (const dag::RoleOf& role : known_roles) {
+    for (const causal::RoleOf& role : known_roles) {
       if (role.variable != member.variable) continue;
       entry["role"] = name(role.role);
       for (const int child : role.through) entry["through"].push_back(name_of(child));

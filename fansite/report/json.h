@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fansite/boundaries.h"
-#include "fansite/causal_graph.h"
-#include "fansite/information.h"
-#include "fansite/matrix.h"
+#include "fansite/base/matrix.h"
 #include "fansite/report/timing.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/run/causal_graph.h"
+#include "fansite/run/information.h"
 
 namespace fansite {
 

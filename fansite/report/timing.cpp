@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "fansite/parallel.h"
+#include "fansite/base/parallel.h"
 
 namespace fansite {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "fansite/stopwatch.h"
+#include "fansite/base/stopwatch.h"
 
 namespace fansite {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "fansite/data.h"
-#include "fansite/error.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/table/dataset.h"
 #include "src/bindings.h"
 
 extern "C" {

@@ -2,7 +2,7 @@
 //
 // fansite/boundaries.h and the settings of its search. Results go out as the JSON that the command line writes, so that
 // every number is the same.
-#include "fansite/boundaries.h"
+#include "fansite/run/boundaries.h"
 
 #include "fansite/report/json.h"
 #include "src/bindings.h"

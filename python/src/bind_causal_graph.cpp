@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/causal_graph.h and the settings of its parts.
-#include "fansite/causal_graph.h"
+#include "fansite/run/causal_graph.h"
 
 #include "fansite/report/json.h"
 #include "src/bindings.h"
@@ -10,16 +10,16 @@
 namespace fansite::python {
 
 void bind_causal_graph(nb::module_& m) {
-  using dag::AdditiveNoiseParams;
-  using dag::DifferentiableParams;
-  using dag::StageParams;
+  using causal::AdditiveNoiseParams;
+  using causal::DifferentiableParams;
+  using causal::StageParams;
   nb::class_<AdditiveNoiseParams> noise(m, "AdditiveNoiseParams", "The settings of fansite-anm.");
   noise.def_rw("price", &AdditiveNoiseParams::price)
       .def_rw("sure", &AdditiveNoiseParams::sure)
       .def_rw("max_parents", &AdditiveNoiseParams::max_parents)
       .def_rw("max_rows", &AdditiveNoiseParams::max_rows);
-  def_choice(noise, "noise", &AdditiveNoiseParams::noise, dag::parse_noise_law);
-  def_choice(noise, "scale", &AdditiveNoiseParams::scale, dag::parse_noise_scale);
+  def_choice(noise, "noise", &AdditiveNoiseParams::noise, causal::parse_noise_law);
+  def_choice(noise, "scale", &AdditiveNoiseParams::scale, causal::parse_noise_scale);
   nb::class_<StageParams>(m, "StageParams", "One stage of fansite-dcd and sdcd.")
       .def_rw("max_epochs", &StageParams::max_epochs);
   nb::class_<DifferentiableParams>(m, "DifferentiableParams", "The settings of fansite-dcd and sdcd.")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/data.h: tables.
-#include "fansite/data.h"
+#include "fansite/table/dataset.h"
 
 #include "src/bindings.h"
 

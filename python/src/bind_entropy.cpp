@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/entropy.h, fansite/information.h: an estimator that is fitted once and asked many times.
-#include "fansite/entropy.h"
+#include "fansite/entropy/entropy.h"
 
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -9,12 +9,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "fansite/covariance.h"
-#include "fansite/flow/estimator.h"
-#include "fansite/gaussian.h"
-#include "fansite/information.h"
-#include "fansite/io/text.h"
+#include "fansite/base/text.h"
+#include "fansite/entropy/flow/estimator.h"
+#include "fansite/entropy/gaussian.h"
 #include "fansite/report/json.h"
+#include "fansite/run/information.h"
+#include "fansite/table/covariance.h"
+#include "fansite/table/findings.h"
 #include "src/bindings.h"
 #include "src/work.h"
 

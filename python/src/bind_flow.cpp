@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/flow/: the settings of networks and where they are kept.
-#include "fansite/flow/ensemble.h"
-#include "fansite/flow/model_file.h"
+#include "fansite/entropy/flow/ensemble.h"
+#include "fansite/entropy/flow/model_file.h"
 #include "src/bindings.h"
 
 namespace fansite::python {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/graph.h: graphs. A[i][j] = 1 means i -> j.
-#include "fansite/graph.h"
+#include "fansite/graph/dag.h"
 
 #include "src/bindings.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/knowledge.h: what is known beforehand.
-#include "fansite/knowledge.h"
+#include "fansite/graph/knowledge.h"
 
 #include "src/bindings.h"
 

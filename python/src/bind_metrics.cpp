@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/metrics.h: how near an answer is to a known truth.
-#include "fansite/metrics.h"
+#include "fansite/graph/metrics.h"
 
 #include "src/bindings.h"
 

@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "fansite/parallel.h"
+#include "fansite/base/parallel.h"
 #include "src/bindings.h"
 #include "src/work.h"
 

@@ -2,7 +2,7 @@
 //
 // fansite/report/html.h and fansite/verify.h: what becomes of results.
 #include "fansite/report/html.h"
-#include "fansite/verify.h"
+#include "fansite/report/verify.h"
 #include "src/bindings.h"
 #include "src/work.h"
 
@@ -21,9 +21,8 @@ void bind_report(nb::module_& m) {
       "verify",
       [](const std::string& result, const Dataset& data, const std::string& model, const Running& running) {
         std::string difference;
-        run(running, [&](Progress& progress) {
-          difference = verify(result, "the result", data, model, progress).difference;
-        });
+        run(running,
+            [&](Progress& progress) { difference = verify(result, "the result", data, model, progress).difference; });
         return difference;
       },
       "result"_a, "data"_a, "model"_a, "running"_a, "Where a repeated run differs from its result; '': nowhere.");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite/simulate.h: data with known truth.
-#include "fansite/simulate.h"
+#include "fansite/simulate/simulate.h"
 
 #include "src/bindings.h"
 #include "src/work.h"

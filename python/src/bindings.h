@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "fansite/matrix.h"
+#include "fansite/base/matrix.h"
 
 namespace fansite::python {
 

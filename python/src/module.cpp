@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <exception>
 
-#include "fansite/error.h"
-#include "fansite/io/file.h"
-#include "fansite/version.h"
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/version.h"
 #include "src/bindings.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <exception>
 #include <future>
 
-#include "fansite/parallel.h"
+#include "fansite/base/parallel.h"
 
 namespace fansite::python {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "fansite/progress.h"
+#include "fansite/base/progress.h"
 
 namespace fansite::python {
 

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "fansite/error.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
 
 inline void require(bool ok) {
   if (!ok) std::abort();

@@ -6,9 +6,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "fansite/error.h"
-#include "fansite/io/csv.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/table/csv.h"
+#include "fansite/table/findings.h"
 
 namespace {
 

@@ -3,10 +3,10 @@
 // Any bytes parse as the checkpoint of a search for a graph or throw a DataError; what parses is written and parsed
 // again to the same bytes.
 #include "container_input.h"
-#include "fansite/dag/checkpoint.h"
+#include "fansite/causal/detail/checkpoint.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using namespace fansite::dag;
+  using namespace fansite::causal;
   const auto write = [](const GraphCheckpoint& value) { return to_bytes(value); };
   const std::string raw(reinterpret_cast<const char*>(bytes), size);
   for (const std::string& input : {raw, mended(raw)}) round_trip(input, parse_graph_checkpoint, write);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "fansite/error.h"
-#include "fansite/io/text.h"
-#include "fansite/knowledge.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/graph/knowledge.h"
 
 namespace {
 

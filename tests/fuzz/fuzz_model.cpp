@@ -3,7 +3,7 @@
 // Any bytes parse as a model or a checkpoint or throw a DataError; what parses is written and parsed again to the same
 // bytes.
 #include "container_input.h"
-#include "fansite/flow/model_file.h"
+#include "fansite/entropy/flow/model_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace fansite::flow;

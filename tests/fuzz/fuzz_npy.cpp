@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "fansite/error.h"
-#include "fansite/io/npy.h"
+#include "fansite/base/error.h"
+#include "fansite/table/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace fansite;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "fansite/error.h"
-#include "fansite/io/npy.h"
+#include "fansite/base/error.h"
+#include "fansite/table/npy.h"
 
 namespace {
 

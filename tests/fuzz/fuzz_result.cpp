@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "fansite/error.h"
-#include "fansite/io/text.h"
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
 #include "fansite/report/html.h"
 #include "fansite/report/json.h"
-#include "fansite/verify.h"
+#include "fansite/report/verify.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 // Any bytes parse as the checkpoint of a search for boundaries or throw a DataError; what parses is written and parsed
 // again to the same bytes.
 #include "container_input.h"
-#include "fansite/search_checkpoint.h"
+#include "fansite/boundary/detail/search_checkpoint.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace fansite;

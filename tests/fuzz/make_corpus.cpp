@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "../zip_writer.h"
-#include "fansite/dag/checkpoint.h"
-#include "fansite/flow/model_file.h"
-#include "fansite/io/npy.h"
+#include "fansite/boundary/detail/search_checkpoint.h"
+#include "fansite/causal/detail/checkpoint.h"
+#include "fansite/entropy/flow/model_file.h"
 #include "fansite/report/json.h"
-#include "fansite/search_checkpoint.h"
+#include "fansite/table/npy.h"
 
 namespace {
 
@@ -188,7 +188,7 @@ Seeds search_checkpoint_seeds() {
 }
 
 Seeds graph_checkpoint_seeds() {
-  using namespace fansite::dag;
+  using namespace fansite::causal;
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   GraphCheckpoint scores{{3, 4, 0x123456789ABCDEF0, "words"}, KnownScores{}};
   Seeds seeds{"", "FANSITE\x1a", to_bytes(scores)};

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/base/file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "fansite/base/progress.h"
+
+namespace fansite {
+namespace {
+
+std::string system_message(int code) { return std::strerror(code); }
+
+/// Closes a descriptor when a constructor is left by an exception.
+struct Descriptor {
+  explicit Descriptor(int value) : fd(value) {}
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int fd;
+};
+
+/// Whether a read would return now; waits a tenth of a second for it.
+bool is_readable(int fd) {
+  pollfd wait{fd, POLLIN, 0};
+  const int ready = ::poll(&wait, 1, 100);
+  return ready > 0 || (ready < 0 && errno != EINTR);
+}
+
+std::string read_to_end(int fd, const std::string& where, const Progress* progress) {
+  std::string bytes;
+  std::size_t used = 0;
+  for (;;) {
+    if (bytes.size() - used < (std::size_t{1} << 16)) bytes.resize(2 * bytes.size() + (std::size_t{1} << 16));
+    do {
+      if (progress != nullptr) throw_if_interrupted(*progress);
+    } while (progress != nullptr && !is_readable(fd));
+    const ssize_t got = ::read(fd, bytes.data() + used, bytes.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw IoError(
+          fmt::format("[read] reading {} failed: {}. Check the file and its disk.", where, system_message(errno)));
+    }
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+PathError cannot_write(const std::string& path, int code) {
+  return {fmt::format("[write] cannot write '{}': {}. Give a path in an existing, writable directory.", path,
+                      system_message(code)),
+          code};
+}
+
+void check_no_directory(bool is_directory, std::string_view operation, const std::string& path) {
+  if (!is_directory) return;
+  throw PathError(fmt::format("[{}] '{}' is a directory. Give the path of a file in it.", operation, path), EISDIR);
+}
+
+}  // namespace
+
+FileView::FileView(const std::string& path, const Progress* progress) {
+  if (path == "-") {
+    buffer_ = read_to_end(STDIN_FILENO, "standard input", progress);
+    bytes_ = buffer_;
+    return;
+  }
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0) {
+    const int code = errno;
+    const auto message = fmt::format("[read] cannot read '{}': {}. Check the path.", path, system_message(code));
+    if (code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG) throw PathError(message, code);
+    throw IoError(message);
+  }
+  struct stat status {};
+  const bool known = ::fstat(file.fd, &status) == 0;
+  check_no_directory(known && S_ISDIR(status.st_mode), "read", path);
+  if (known && S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+    if (mapping != MAP_FAILED) {
+      mapping_ = mapping;
+      bytes_ = {static_cast<const char*>(mapping), size};
+      ::madvise(mapping, size, MADV_WILLNEED);  // a hint: its failure changes nothing
+      return;
+    }
+  }
+  // Pipes, devices, files of /proc (size 0 with content) and file systems without mmap.
+  buffer_ = read_to_end(file.fd, "'" + path + "'", progress);
+  bytes_ = buffer_;
+}
+
+FileView::~FileView() {
+  if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  check(!path_.empty(), "[write] the name of the output file is empty. Give a path.");
+  struct stat status {};
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  check_no_directory(exists && S_ISDIR(status.st_mode), "write", path_);
+
+  if (exists && !S_ISREG(status.st_mode)) {  // /dev/stdout, /dev/null, a named pipe: nothing there to replace
+    file_ = std::fopen(path_.c_str(), "wb");
+    if (file_ == nullptr) throw cannot_write(path_, errno);
+    return;
+  }
+
+  target_ = path_;
+  if (exists) {
+    // A rename would replace a read-only file without asking, and a link instead of the file it points to.
+    if (::access(path_.c_str(), W_OK) != 0) throw cannot_write(path_, errno);
+    std::error_code ignored;
+    const auto real = std::filesystem::canonical(path_, ignored);
+    if (!ignored) target_ = real.string();
+  }
+  // Usually the first name is free; a crashed run with our process number may have left it behind.
+  const mode_t mode = exists ? (status.st_mode & 0777u) : 0666u;
+  int fd = -1;
+  for (int attempt = 0; fd < 0 && attempt < 100; ++attempt) {
+    temporary_ = fmt::format("{}.tmp.{}", target_, ::getpid());
+    if (attempt > 0) temporary_ += fmt::format(".{}", attempt);
+    fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  if (fd < 0) throw cannot_write(path_, errno);
+  file_ = ::fdopen(fd, "wb");
+  if (file_ == nullptr) {
+    const int code = errno;
+    ::close(fd);
+    ::unlink(temporary_.c_str());
+    throw cannot_write(path_, code);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::string_view bytes) {
+  assert(file_ != nullptr);
+  if (bytes.empty()) return;
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail(errno);
+}
+
+void OutputFile::commit() {
+  assert(file_ != nullptr);
+  // Buffered bytes reach the disk here, so this is where a full one shows.
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(errno);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+  temporary_.clear();
+}
+
+void OutputFile::fail(int code) const {
+  throw IoError(
+      fmt::format("[write] writing '{}' failed: {}. Free some space or write elsewhere.", path_, system_message(code)));
+}
+
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace fansite

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The searches of single targets: growing and shrinking sets.
+#pragma once
+
+#include <vector>
+
+#include "fansite/base/sets.h"
+#include "fansite/boundary/search.h"
+
+namespace fansite {
+
+/// What all targets of one search share.
+struct Search {
+  const SearchEstimator& estimator;
+  const SearchParams& params;
+  std::vector<int> targets;
+  std::vector<int> slot_of;  ///< per variable its place in targets, or −1
+  Candidates candidates;
+  std::vector<int> choices;  ///< per target: how many may join its set
+  Sets known;                ///< per target: members by prior knowledge, in every set from the beginning
+  double hypotheses = 0;  ///< facts that the data decide: pairs with an end searched; undirected, or each look its own
+  SearchKeeper* keeper = nullptr;  ///< null: nothing is known from before, nothing is kept
+  int largest = 0;
+  int patience = 0;
+
+  /// Targets that can have a boundary; the others keep an empty one.
+  Search(const SearchEstimator& estimator, const SearchParams& params, const std::vector<int>& targets,
+         const SearchScope& scope);
+
+  bool searched(int variable) const { return slot_of[static_cast<std::size_t>(variable)] >= 0; }
+  std::size_t slot(int variable) const { return static_cast<std::size_t>(slot_of[static_cast<std::size_t>(variable)]); }
+  /// Whether sizes are decided on held-out rows and pairs by tests on them.
+  bool screens() const { return params.stop == StopRule::calibrated && estimator.held_out(); }
+  /// Whether each look at a pair is a fact of its own.
+  bool directed() const { return params.rule == Symmetry::none; }
+  bool is_known(int target, int variable) const;
+  /// The gain of one variable over `given` others, picked as the best of all that were left to pick from for a slot.
+  double corrected_p_value(std::size_t slot, double gain, int given) const;
+
+ private:
+  double count_hypotheses() const;
+};
+
+/// Grows and shrinks the sets (one per target, in order of admission) of these slots, each from what it holds, in
+/// parallel. Adds the steps taken to `result`, and the targets for which time ran out.
+void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Boundaries& result,
+                     Progress& progress);
+
+/// Fills in what each member of the boundary gains and is worth alone, what each near miss would gain, and the
+/// conditional entropy.
+void fill_gains(const EntropyEstimator& estimator, Boundary& boundary);
+
+/// What a target's growing found, sized by entropies of held-out rows.
+struct Path {
+  std::vector<int> variables;   ///< in order of admission, beyond the best size too
+  std::vector<double> entropy;  ///< held out, given the first 0, 1, … of them
+  int best = 0;                 ///< the size of the least of these
+  int shortest = 0;             ///< the smallest size that is within one standard error of it, row by row
+};
+
+/// For estimators with held-out entropies: grows every target until more than `patience` steps in a row have not
+/// improved its held-out entropy by a standard error. Adds to `result` as grow_and_shrink does.
+std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress& progress);
+
+}  // namespace fansite

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/boundary/detail/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "fansite/base/parallel.h"
+#include "fansite/base/random.h"
+#include "fansite/base/special.h"
+#include "fansite/boundary/detail/search_checkpoint.h"
+
+namespace fansite {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+// The facts that sets hold, each once.
+std::vector<Pair> facts_in(const Search& search, const Sets& sets) {
+  std::set<Pair> facts;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (const int z : sets[s]) facts.insert(fact_of(search, search.targets[s], z));
+  }
+  return {facts.begin(), facts.end()};
+}
+
+// Those that are not known already, for the data to decide.
+std::vector<Pair> open_facts(const Search& search, std::vector<Pair> facts) {
+  std::erase_if(facts, [&](const Pair& fact) { return search.is_known(fact.first, fact.second); });
+  return facts;
+}
+
+void take_out(const Search& search, Pair fact, Sets& sets) {
+  const auto [a, b] = fact;
+  if (search.searched(a)) sets[search.slot(a)] = without(sets[search.slot(a)], b);
+  if (!search.directed() && search.searched(b)) sets[search.slot(b)] = without(sets[search.slot(b)], a);
+}
+
+// Keeps the members whose evidence stands up to the whole table. Returns the largest p-value kept.
+double decide(const Search& search, Sets& sets) {
+  const Sets proposed = reconciled(search, search.params.rule, sets);
+  const std::vector<Pair> facts = open_facts(search, facts_in(search, proposed));
+  std::vector<double> p_values(facts.size());
+  parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
+    const auto at = static_cast<std::size_t>(i);
+    p_values[at] = search.estimator.pair_evidence(pair_query(search, sets, facts[at])).p_value;
+  });
+  std::vector<double> sorted = p_values;
+  std::sort(sorted.begin(), sorted.end());
+  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays
+  // for.
+  const double all = search.hypotheses;
+  const std::size_t certain = admissible(sorted, all, search.params.fdr);
+  const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
+  const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
+
+  sets = proposed;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (admitted == 0 || p_values[i] > threshold) take_out(search, facts[i], sets);
+  }
+  return threshold;
+}
+
+// What held-out rows say of a pair, known from before an interruption or found out.
+PairEvidence evidence_of(const Search& search, const Sets& sets, Pair fact) {
+  if (search.keeper == nullptr) return search.estimator.pair_evidence(pair_query(search, sets, fact));
+  if (const auto known = search.keeper->tested(fact)) return *known;
+  PairEvidence evidence = search.estimator.pair_evidence(pair_query(search, sets, fact));
+  search.keeper->add(fact, evidence);
+  search.keeper->write_if_due();
+  return evidence;
+}
+
+// How many of the smallest p-values Benjamini–Hochberg admits, out of so many hypotheses; the rest are 1.
+std::size_t benjamini_hochberg(const std::vector<double>& sorted, double hypotheses, double fdr) {
+  for (std::size_t k = sorted.size(); k > 0; --k) {
+    if (sorted[k - 1] * hypotheses <= fdr * static_cast<double>(k)) return k;
+  }
+  return 0;
+}
+
+// How many nulls the second of two stages pays for (Benjamini, Krieger & Yekutieli 2006): all hypotheses but those that
+// the first admits. Half of what is proposed is true, and one stage realised a third of the dial.
+double nulls(const std::vector<double>& sorted, double hypotheses, double fdr) {
+  return std::max(hypotheses - static_cast<double>(benjamini_hochberg(sorted, hypotheses, fdr)), 1.0);
+}
+
+// The share of resamples of the rows (bootstrap, Poisson weights) in which each pair would be admitted. The networks
+// stay as they are, so this is how much the answer hangs on which rows judge it, not on which were learnt from.
+std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence, double hypotheses) {
+  constexpr int kResamples = 100;
+  const auto pairs = static_cast<Index>(evidence.size());
+  Eigen::MatrixXf scores = Eigen::MatrixXf::Zero(search.estimator.rows(), pairs);
+  for (Index i = 0; i < pairs; ++i) {
+    const Eigen::ArrayXf& rows = evidence[static_cast<std::size_t>(i)].scores;
+    if (rows.size() > 0) scores.col(i) = rows;
+  }
+  std::vector<int> count(evidence.size(), 0);
+  for (int resample = 0; resample < kResamples; ++resample) {
+    Random random(Key{}.split(static_cast<std::uint64_t>(resample)));
+    Eigen::VectorXf weights(scores.rows());
+    for (float& weight : weights) weight = static_cast<float>(random.poisson(1));
+    std::vector<double> p_values(evidence.size());
+    parallel_for(pairs, [&](Index i) {
+      const Eigen::ArrayXd weighted = (scores.col(i).array() * weights.array()).cast<double>();
+      const double squares = (weighted * scores.col(i).array().cast<double>()).sum();
+      const auto at = static_cast<std::size_t>(i);
+      p_values[at] = squares > 0 ? normal_tail(weighted.sum() / std::sqrt(squares) / evidence[at].inflation) : 1.0;
+    });
+    std::vector<double> sorted = p_values;
+    std::sort(sorted.begin(), sorted.end());
+    const double fdr = search.params.fdr;
+    const std::size_t admitted = benjamini_hochberg(sorted, nulls(sorted, hypotheses, fdr), fdr);
+    const double threshold = admitted == 0 ? 0.0 : std::min(sorted[admitted - 1], fdr);
+    for (std::size_t i = 0; i < p_values.size(); ++i) {
+      if (admitted > 0 && p_values[i] <= threshold) ++count[i];
+    }
+  }
+  std::vector<double> share;
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    const bool known = evidence[i].scores.size() > 0;
+    share.push_back(known ? count[i] / double{kResamples} : kNotKnown);
+  }
+  return share;
+}
+
+// Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find
+// it, and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
+constexpr int kMoreLooks = 3;
+
+}  // namespace
+
+Sets reconciled(const Search& search, Symmetry rule, const Sets& sets) {
+  Sets result = sets;
+  if (rule == Symmetry::none) return result;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const int t = search.targets[s];
+    for (const int z : sets[s]) {
+      if (!search.searched(z) || contains(sets[search.slot(z)], t)) continue;
+      if (rule == Symmetry::or_) {
+        result[search.slot(z)].push_back(t);
+      } else {
+        result[s] = without(result[s], z);
+      }
+    }
+  }
+  return result;
+}
+
+PairQuery pair_query(const Search& search, const Sets& sets, Pair pair) {
+  PairQuery query;
+  query.a = pair.first;
+  query.b = pair.second;
+  if (!search.searched(query.a)) std::swap(query.a, query.b);
+  query.both_looks = !search.directed() && search.searched(query.b);
+  query.given_a = without(sets[search.slot(query.a)], query.b);
+  if (query.both_looks) query.given_b = without(sets[search.slot(query.b)], query.a);
+  return query;
+}
+
+Pair fact_of(const Search& search, int target, int member) {
+  return search.directed() ? Pair(target, member) : Pair(std::minmax(target, member));
+}
+
+double search_calibrated(const Search& search, Sets& sets, Sets& own, Boundaries& result, Progress& progress) {
+  for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
+    if (progress.out_of_time()) break;
+    Sets told = reconciled(search, Symmetry::or_, sets);
+    std::vector<int> changed;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      if (told[s] != sets[s]) changed.push_back(static_cast<int>(s));
+    }
+    if (changed.empty()) break;
+    sets = std::move(told);
+    grow_and_shrink(search, changed, sets, result, progress);
+  }
+  own = sets;
+  // Without the members that go, the others' evidence changes; so decide until nothing does.
+  double threshold = 0;
+  for (Sets before; before != sets;) {
+    before = sets;
+    threshold = decide(search, sets);
+  }
+  return threshold;
+}
+
+Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress) {
+  Sets best, shortest;
+  for (const Path& path : paths) {
+    best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
+    shortest.emplace_back(path.variables.begin(), path.variables.begin() + path.shortest);
+  }
+  const Sets proposed = reconciled(search, search.params.rule, best);
+  const auto all = static_cast<double>(open_facts(search, facts_in(search, proposed)).size());
+  Confirmed result;
+  result.sets = reconciled(search, search.params.rule, shortest);
+  std::vector<Pair> facts = facts_in(search, result.sets);
+  const auto first_known = std::stable_partition(
+      facts.begin(), facts.end(), [&](const Pair& fact) { return !search.is_known(fact.first, fact.second); });
+  const auto open = static_cast<std::size_t>(first_known - facts.begin());
+  std::vector<PairEvidence> evidence(facts.size());
+  progress.begin("testing", static_cast<long>(facts.size()));
+  parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
+    throw_if_interrupted(progress);
+    const auto at = static_cast<std::size_t>(i);
+    evidence[at] = evidence_of(search, best, facts[at]);
+    progress.advance(1);
+  });
+
+  for (std::size_t i = open; i < facts.size(); ++i) {  // what the data say of it decides nothing
+    result.tested[facts[i]] = {evidence[i].p_value, kNotKnown, evidence[i].votes, kNotKnown, true};
+  }
+  evidence.resize(open);
+  std::vector<std::size_t> order(open);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });
+  std::vector<double> sorted;
+  for (const std::size_t i : order) sorted.push_back(evidence[i].p_value);
+  const double family = nulls(sorted, all, search.params.fdr);
+  const std::vector<double> stable = stability(search, evidence, all);
+  double smallest = 1.0;
+  for (std::size_t rank = order.size(); rank > 0; --rank) {
+    const std::size_t i = order[rank - 1];
+    const double p_value = evidence[i].p_value;
+    smallest = std::min(smallest, p_value * family / static_cast<double>(rank));
+    const double q_value = std::max(p_value, smallest);  // the certain do not pay for one that chance explains
+    const bool admitted = q_value <= search.params.fdr;
+    result.tested[facts[i]] = {p_value, q_value, evidence[i].votes, stable[i], admitted};
+    if (admitted) result.threshold = std::max(result.threshold, p_value);
+    if (!admitted) take_out(search, facts[i], result.sets);
+  }
+  // Those that only the other search proposed come last, the surest first.
+  for (std::size_t s = 0; s < best.size(); ++s) {
+    const int t = search.targets[s];
+    const auto late = std::stable_partition(result.sets[s].begin(), result.sets[s].end(),
+                                            [&](int z) { return contains(shortest[s], z); });
+    std::stable_sort(late, result.sets[s].end(), [&](int a, int b) {
+      return result.tested[fact_of(search, t, a)].p_value < result.tested[fact_of(search, t, b)].p_value;
+    });
+  }
+  return result;
+}
+
+}  // namespace fansite

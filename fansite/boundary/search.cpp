@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/boundary/search.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/boundary/detail/pairs.h"
+#include "fansite/boundary/detail/search_checkpoint.h"
+
+namespace fansite {
+namespace {
+
+// ---- By the law of gains, or fixed thresholds -----------------------------------------------------------------------
+
+// Why each member is in, and the best variable left out is not.
+void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Boundary& boundary) {
+  const std::vector<Candidate> losses = frontier.losses(0);
+  for (std::size_t k = 0; k < boundary.members.size(); ++k) {
+    Member& member = boundary.members[k];
+    member.unique = losses[k].gain;
+    const PairEvidence evidence =
+        search.estimator.pair_evidence(pair_query(search, sets, {boundary.target, member.variable}));
+    member.p_value = evidence.p_value;
+    member.votes = evidence.votes;
+  }
+  const int only = 0;
+  NearMiss best;
+  frontier.find_best(std::span(&only, 1), std::span(&best.candidate, 1));
+  if (best.candidate.variable < 0) return;
+  const std::size_t slot = search.slot(boundary.target);
+  best.p_value = search.corrected_p_value(slot, best.candidate.gain, static_cast<int>(boundary.members.size()));
+  best.reason = search.params.stop == StopRule::paper ? NearMiss::Reason::small : NearMiss::Reason::chance;
+  boundary.near_misses.push_back(best);
+}
+
+Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::size_t slot, const Progress& progress) {
+  const SearchEstimator& estimator = search.estimator;
+  Boundary result;
+  result.target = search.targets[slot];
+  result.entropy = estimator.conditional_entropy({result.target, {}}).value;
+  result.conditional_entropy = estimator.conditional_entropy({result.target, sets[slot]}).value;
+  const auto frontier = estimator.open(std::span(&result.target, 1), search.candidates, progress);
+  for (const int z : sets[slot]) frontier->add(0, z);
+  for (const Candidate& gain : frontier->gains(0)) {
+    Member member;
+    member.variable = gain.variable;
+    member.gain = gain.gain;
+    member.standard_error = gain.standard_error;
+    member.by_symmetry = !contains(own[slot], gain.variable);
+    member.by_knowledge = search.is_known(result.target, gain.variable);
+    result.members.push_back(member);
+  }
+  if (search.params.evidence) add_evidence(search, sets, *frontier, result);
+  return result;
+}
+
+// Benjamini–Hochberg: the smallest false discovery rate at which a member would still be in, over all that are. Both
+// ends of a pair are one fact, unless each search stands alone.
+void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
+  struct Fact {
+    Pair pair;
+    Member* member;
+  };
+  std::vector<Fact> facts;
+  for (Boundary& boundary : boundaries) {
+    for (Member& member : boundary.members) {
+      if (member.by_knowledge) {
+        member.q_value = std::numeric_limits<double>::quiet_NaN();
+        continue;
+      }
+      facts.push_back({fact_of(search, boundary.target, member.variable), &member});
+    }
+  }
+  std::sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) { return a.pair < b.pair; });
+  std::vector<std::pair<double, std::size_t>> ranked;  // p-value and place of each fact's first end
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (i == 0 || facts[i].pair != facts[i - 1].pair) ranked.emplace_back(facts[i].member->p_value, i);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  double smallest = 1.0;
+  for (std::size_t rank = ranked.size(); rank > 0; --rank) {
+    const auto [p_value, first] = ranked[rank - 1];
+    smallest = std::min(smallest, p_value * search.hypotheses / static_cast<double>(rank));
+    for (std::size_t i = first; i < facts.size() && facts[i].pair == facts[first].pair; ++i) {
+      facts[i].member->q_value = smallest;
+    }
+  }
+}
+
+std::vector<Boundary> find_by_gains(const Search& search, Boundaries& result, Progress& progress) {
+  std::vector<int> all(search.targets.size());
+  std::iota(all.begin(), all.end(), 0);
+  Sets sets = search.known;
+  grow_and_shrink(search, all, sets, result, progress);
+  Sets own = sets;
+  if (search.params.stop == StopRule::calibrated) {
+    result.threshold = search_calibrated(search, sets, own, result, progress);
+  } else {
+    sets = reconciled(search, search.params.rule, sets);
+  }
+  std::vector<Boundary> found(search.targets.size());
+  parallel_for(static_cast<Index>(found.size()), [&](Index s) {
+    throw_if_interrupted(progress);
+    const auto at = static_cast<std::size_t>(s);
+    found[at] = describe(search, sets, own, at, progress);
+  });
+  if (search.params.evidence) set_q_values(search, found);
+  return found;
+}
+
+// ---- By held-out rows -----------------------------------------------------------------------------------------------
+
+constexpr std::size_t kNearMisses = 3;
+
+// The pairs of a target that were tested and not admitted, the nearest first, and what came next on its path.
+std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirmed, const Path& path, int target) {
+  std::vector<NearMiss> result;
+  for (const auto& [fact, tested] : confirmed.tested) {
+    const bool concerns = fact.first == target || (!search.directed() && fact.second == target);
+    if (tested.admitted || !concerns) continue;
+    NearMiss& miss = result.emplace_back();
+    miss.candidate.variable = fact.first == target ? fact.second : fact.first;
+    miss.p_value = tested.p_value;
+    miss.q_value = tested.q_value;
+    miss.reason = NearMiss::Reason::chance;
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
+  result.resize(std::min(result.size(), kNearMisses));
+  const auto first_out = static_cast<std::size_t>(path.shortest);
+  if (first_out < path.variables.size() &&
+      confirmed.tested.count(fact_of(search, target, path.variables[first_out])) == 0) {
+    NearMiss& next = result.emplace_back();
+    next.candidate.variable = path.variables[first_out];
+    next.p_value = next.q_value = std::numeric_limits<double>::quiet_NaN();  // not tested
+    next.reason = NearMiss::Reason::held_out;
+  }
+  return result;
+}
+
+// Entropies and gains are those of held-out rows, so a gain may be negative.
+Boundary describe_held_out(const Search& search, const Confirmed& confirmed, const Path& path, std::size_t slot) {
+  const std::vector<int>& set = confirmed.sets[slot];
+  Boundary result;
+  result.target = search.targets[slot];
+  result.near_misses = near_misses(search, confirmed, path, result.target);
+  for (std::size_t k = 0; k + 1 < path.entropy.size(); ++k) {
+    result.path.push_back({path.variables[k], path.entropy[k + 1]});
+  }
+  result.entropy = path.entropy.front();
+  for (const int z : set) {
+    const Tested& tested = confirmed.tested.at(fact_of(search, result.target, z));
+    Member& member = result.members.emplace_back();
+    member.variable = z;
+    member.p_value = tested.p_value;
+    member.q_value = tested.q_value;
+    member.votes = tested.votes;
+    member.stability = tested.stability;
+    const auto end = path.variables.begin() + path.shortest;
+    member.by_symmetry = std::find(path.variables.begin(), end, z) == end;
+    member.by_knowledge = search.is_known(result.target, z);
+  }
+  fill_gains(search.estimator, result);
+  return result;
+}
+
+std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& result, Progress& progress) {
+  const std::vector<Path> paths = grow_paths(search, result, progress);
+  if (search.keeper != nullptr && result.cut_short > 0) search.keeper->stop_keeping();
+  const Confirmed confirmed = confirm(search, paths, progress);
+  result.threshold = confirmed.threshold;
+  result.tested_pairs = static_cast<long>(confirmed.tested.size());
+  std::vector<Boundary> found;
+  progress.begin("describing", static_cast<long>(paths.size()));
+  for (std::size_t s = 0; s < paths.size(); ++s) {
+    throw_if_interrupted(progress);
+    found.push_back(describe_held_out(search, confirmed, paths[s], s));
+    progress.advance(1);
+  }
+  return found;
+}
+
+}  // namespace
+
+void validate(const SearchParams& params) {
+  check(params.fdr > 0 && params.fdr < 1, "[search] fdr is {}; it must lie between 0 and 1, e.g. 0.05", params.fdr);
+  check(params.eps_grow >= 0, "[search] eps-grow is {}; it cannot be negative", params.eps_grow);
+  check(params.eps_shrink >= 0, "[search] eps-shrink is {}; it cannot be negative", params.eps_shrink);
+  check(params.patience >= -1, "[search] patience is {}; use 0 or more, or -1 for the rule's own", params.patience);
+  check(params.max_size >= 0, "[search] max-size is {}; use 0 for no limit", params.max_size);
+}
+
+std::vector<int> Boundary::variables() const {
+  std::vector<int> result;
+  for (const Member& member : members) result.push_back(member.variable);
+  return result;
+}
+
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
+                           Progress& progress) {
+  validate(params);
+  std::vector<int> targets = scope.targets;
+  if (targets.empty()) {
+    targets.resize(static_cast<std::size_t>(estimator.variables()));
+    std::iota(targets.begin(), targets.end(), 0);
+  }
+  const Search search(estimator, params, targets, scope);
+  Boundaries result;
+  std::vector<Boundary> found;
+  try {
+    found =
+        search.screens() ? find_on_held_out_rows(search, result, progress) : find_by_gains(search, result, progress);
+  } catch (const Interrupted&) {
+    if (search.keeper != nullptr) search.keeper->write();
+    throw;
+  }
+
+  std::set<Pair> edges;
+  for (const int t : targets) {
+    if (search.searched(t)) {
+      result.boundaries.push_back(std::move(found[search.slot(t)]));
+      for (const Member& member : result.boundaries.back().members) edges.insert(std::minmax(t, member.variable));
+    } else {
+      Boundary empty;
+      empty.target = t;
+      empty.entropy = empty.conditional_entropy = estimator.conditional_entropy({t, {}}).value;
+      result.boundaries.push_back(empty);
+    }
+  }
+  result.moral_edges.assign(edges.begin(), edges.end());
+  return result;
+}
+
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params) {
+  NoProgress silent;
+  return find_boundaries(estimator, params, {}, silent);
+}
+
+std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr) {
+  const auto expected_false = [&](std::size_t k) { return k == 0 ? 0.0 : hypotheses * sorted[k - 1]; };
+  const auto net = [&](std::size_t k) { return static_cast<double>(k) - expected_false(k) / (4.0 * fdr); };
+  std::size_t controlled = 0;  // Benjamini–Hochberg
+  double best = 0.0;
+  for (std::size_t k = 1; k <= sorted.size(); ++k) {
+    if (expected_false(k) <= fdr * static_cast<double>(k)) controlled = k;
+    best = std::max(best, net(k));
+  }
+  std::size_t shortest = 0;
+  while (net(shortest) < best - 0.75) ++shortest;
+  std::size_t admitted = std::min(shortest, controlled);
+  while (admitted > 0 && expected_false(admitted) > fdr * static_cast<double>(admitted)) --admitted;
+  return admitted;
+}
+
+std::string_view explain(NearMiss::Reason reason) {
+  switch (reason) {
+    case NearMiss::Reason::chance:
+      return "its evidence is within chance";
+    case NearMiss::Reason::held_out:
+      return "it adds nothing that held-out rows can tell from chance";
+    case NearMiss::Reason::small:
+      return "its gain is below the threshold";
+    case NearMiss::Reason::graph:
+      return "the causal graph needs no link to it";
+  }
+  return "";
+}
+
+std::string_view name(StopRule value) { return value == StopRule::paper ? "paper" : "calibrated"; }
+
+std::string_view name(Symmetry value) {
+  return value == Symmetry::or_ ? "or" : value == Symmetry::and_ ? "and" : "none";
+}
+
+StopRule parse_stop_rule(std::string_view name) {
+  for (const StopRule rule : {StopRule::calibrated, StopRule::paper}) {
+    if (fansite::name(rule) == name) return rule;
+  }
+  throw UsageError(fmt::format("[search] stop rule '{}' is unknown; use calibrated or paper", name));
+}
+
+Symmetry parse_symmetry(std::string_view name) {
+  for (const Symmetry rule : {Symmetry::or_, Symmetry::and_, Symmetry::none}) {
+    if (fansite::name(rule) == name) return rule;
+  }
+  throw UsageError(fmt::format("[search] symmetry rule '{}' is unknown; use or, and, or none", name));
+}
+
+}  // namespace fansite

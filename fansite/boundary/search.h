@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FANSITEMB (Algorithm 1 of the paper): for each target grow a set by the largest drop of conditional entropy, shrink
+// it, and reconcile the boundaries of all targets.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fansite/base/progress.h"
+#include "fansite/entropy/entropy.h"
+#include "fansite/graph/knowledge.h"
+
+namespace fansite {
+
+enum class StopRule {
+  calibrated,  ///< decided by the data and `fdr`: by the law of gains if they have one, else on held-out rows
+  paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
+};
+
+/// z in MB(t) iff t in MB(z), so the two searches are two looks at one fact. Under the calibrated rule the pair is then
+/// decided on the evidence of both looks together.
+enum class Symmetry {
+  or_,   ///< one search may propose a pair; the late-comer goes to the end of the other's list
+  and_,  ///< both searches must propose it
+  none   ///< each search stands alone; boundaries need not agree
+};
+
+struct SearchParams {
+  StopRule stop = StopRule::calibrated;
+  double fdr = 0.05;          ///< calibrated: the share of false members to accept, over the table (docs/method.md)
+  double eps_grow = 0.005;    ///< paper: a gain up to this, in nats, is a miss; 0.001 for dense graphs
+  double eps_shrink = 0.002;  ///< paper: a member whose removal costs up to this goes; 0.001 for dense graphs
+  int patience = -1;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000;
+                              ///< −1: 15, or 6 where sizes are decided on held-out rows
+  int max_size = 0;           ///< growing stops at this many members; 0: as many as the rows allow
+  Symmetry rule = Symmetry::or_;
+  bool evidence =
+      true;  ///< also each member's `unique`, p- and q-value, and near misses; half the time of a small search
+};
+
+/// Throws a UsageError that names the first value out of range.
+void validate(const SearchParams& params);
+
+struct Member {
+  int variable = -1;
+  double gain = 0;  ///< entropy of the target that it takes away given the members before it; the gains add up
+  double standard_error = 0;  ///< of the gain, over rows
+  double unique = 0;          ///< entropy that comes back if this member alone is left out
+  double p_value = 1;         ///< of the pair, from both variables' searches together
+  double q_value = 1;         ///< the smallest false discovery rate, over the table, at which this member is in
+  bool by_symmetry = false;   ///< found in the search of the other variable only
+  bool by_graph = false;      ///< not found by the searches: the causal graph makes it a member
+  bool by_knowledge = false;  ///< in whatever the data say; its p-value is what they say, and it has no q-value
+  /// Ensembles: the share of networks that speak for it on rows they have not seen; NaN without an ensemble.
+  double votes = std::numeric_limits<double>::quiet_NaN();
+  /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
+  double stability = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// A variable that was nearly in, and why it is not.
+struct NearMiss {
+  enum class Reason {
+    chance,    ///< its evidence is no stronger than chance explains at this false discovery rate
+    held_out,  ///< it came next, but on rows that the networks have not seen it adds less than one standard error
+    small,     ///< its gain is below the threshold
+    graph      ///< it was in, but the causal graph has no link between the two and no common child
+  };
+  Candidate candidate;  ///< its gain given the boundary
+  double p_value = 1;   ///< as the members', or of the gain, corrected for being the best of all; NaN: not tested
+  double q_value = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not known
+  Reason reason = Reason::chance;
+};
+std::string_view explain(NearMiss::Reason reason);  ///< in words for people
+
+/// One step of a target's growing.
+struct PathStep {
+  int variable = -1;
+  double conditional_entropy = 0;  ///< of the target given this and all before, on held-out rows
+};
+
+struct Boundary {
+  int target = -1;
+  double entropy = 0;                 ///< H(T); −∞ for a constant column
+  double conditional_entropy = 0;     ///< H(T | boundary); −∞ if the boundary determines the target
+  std::vector<Member> members;        ///< in order of admission
+  std::vector<NearMiss> near_misses;  ///< the nearest first
+  std::vector<PathStep> path;  ///< where sizes are decided on held-out rows: the order of admission, beyond it too
+
+  std::vector<int> variables() const;
+};
+
+struct Boundaries {
+  std::vector<Boundary> boundaries;              ///< one per target, in the order asked for
+  std::vector<std::pair<int, int>> moral_edges;  ///< pairs {i, j}, i < j, with one in the other's boundary
+  double threshold = 1;                          ///< calibrated: the largest p-value that was admitted
+  long steps = 0;                                ///< growing and shrinking steps over all targets
+  long tested_pairs = 0;                         ///< pairs tested on held-out rows
+  long cut_short = 0;                            ///< targets whose growing was ended by the clock
+};
+
+class SearchKeeper;
+
+struct SearchScope {
+  std::vector<int> targets;   ///< empty: every variable
+  std::vector<int> excluded;  ///< join no boundary (copies of other columns, say); as targets they have an empty one
+  Knowledge knowledge = {};   ///< obeyed: pairs known to be in each other's boundary are, those known not to be are not
+  SearchKeeper* keeper = nullptr;  ///< on held-out rows: knows what an interrupted search has found, and keeps more
+};
+
+/// Targets run in parallel; the result has the same bits for any number of threads.
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
+                           Progress& progress);
+Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params = {});
+
+/// How many of the smallest p-values to admit, out of so many hypotheses; about hypotheses·p₍ₖ₎ of the first k are
+/// false (docs/method.md, "Deciding"):
+///  1. at most the share fdr of them (Benjamini–Hochberg), and
+///  2. k − E[false]/(4·fdr) is as large as it gets, to within ¾, the shortest such list. Many certain members then
+///  never pay
+///     for some that are almost surely false, and a lone one must pass fdr/hypotheses.
+/// With no true hypothesis at all nothing is admitted with probability 1 − fdr. `sorted` ascends; the rest are near 1.
+std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr);
+
+std::string_view name(StopRule value);
+std::string_view name(Symmetry value);
+StopRule parse_stop_rule(std::string_view name);
+Symmetry parse_symmetry(std::string_view name);
+
+}  // namespace fansite

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/causal/additive_noise.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "fansite/base/detail/single_threaded_blas.h"
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/sets.h"
+#include "fansite/base/special.h"
+#include "fansite/causal/detail/checkpoint.h"
+#include "fansite/causal/detail/graph_search.h"
+#include "fansite/table/dataset.h"
+
+namespace fansite::causal {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kResamples = 100;
+
+// ---- Evidence -------------------------------------------------------------------------------------------------------
+
+// Row weights of the resamples (bootstrap).
+Eigen::MatrixXf resampling_weights(Index rows, Key key) {
+  Eigen::MatrixXf weights(rows, kResamples);
+  for (int r = 0; r < kResamples; ++r) {
+    Random random(key.split(static_cast<std::uint64_t>(r)));
+    for (float& weight : weights.col(r)) weight = static_cast<float>(random.poisson(1));
+  }
+  return weights;
+}
+
+Evidence evidence_of(const Vector& differences, const Eigen::MatrixXf& weights) {
+  const auto n = static_cast<double>(differences.size());
+  Evidence evidence;
+  evidence.value = differences.mean();
+  evidence.standard_error = std::sqrt((differences.array() - evidence.value).square().sum() / (n - 1) / n);
+  const Eigen::VectorXf sums = weights.transpose() * differences.cast<float>();
+  evidence.stability = static_cast<double>((sums.array() > 0).count()) / kResamples;
+  return evidence;
+}
+
+constexpr Evidence kCertain = {kInfinity, 0, 1};
+constexpr Evidence kOpen = {kNotKnown, kNotKnown, 0.5};
+
+// The rows' surprisals of whole graphs; children that two graphs agree on cancel.
+class RowScores {
+ public:
+  explicit RowScores(const LocalScores& scores) : scores_(scores) {}
+
+  void prepare(std::vector<LocalScores::Query> queries, const Progress& progress) {
+    std::sort(queries.begin(), queries.end());
+    queries.erase(std::unique(queries.begin(), queries.end()), queries.end());
+    std::erase_if(queries, [&](const auto& query) { return known_.contains(query); });
+    std::vector<Eigen::VectorXf> found(queries.size());
+    const SingleThreadedBlas one_thread_each;
+    parallel_for(static_cast<Index>(queries.size()), [&](Index i) {
+      const auto& [child, parents] = queries[static_cast<std::size_t>(i)];
+      found[static_cast<std::size_t>(i)] = scores_.rows(child, parents, progress);
+    });
+    for (std::size_t i = 0; i < queries.size(); ++i) known_[queries[i]] = std::move(found[i]);
+  }
+  const Eigen::VectorXf& operator()(int child, const std::vector<int>& parents) const {
+    return known_.at({child, parents});
+  }
+
+ private:
+  const LocalScores& scores_;
+  std::map<LocalScores::Query, Eigen::VectorXf> known_;
+};
+
+std::vector<LocalScores::Query> disagreements(const ParentSets& one, const ParentSets& other) {
+  std::vector<LocalScores::Query> result;
+  for (std::size_t j = 0; j < one.size(); ++j) {
+    if (one[j] == other[j]) continue;
+    result.emplace_back(static_cast<int>(j), one[j]);
+    result.emplace_back(static_cast<int>(j), other[j]);
+  }
+  return result;
+}
+
+// ---- Search ---------------------------------------------------------------------------------------------------------
+
+Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
+  if (most <= 0 || values.rows() <= most) return values;
+  return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
+}
+
+// What scores depend on. Price, constraints and whatever else only chooses among graphs is no part of it.
+StateIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
+  const auto& [landmarks, per_parent, most, widths, ridges] = params.regression;
+  const Index rows = params.max_rows > 0 ? std::min(params.max_rows, values.rows()) : values.rows();
+  return identity_of(values,
+                     fmt::format("additive noise: noise {}, landmarks {} + {} a parent up to {}, widths {}, ridges {}, "
+                                 "{} rows used, seed {}",
+                                 name(params.noise), landmarks, per_parent, most, fmt::join(widths, " "),
+                                 fmt::join(ridges, " "), rows, params.seed));
+}
+
+// The best graph found, and for each of its edges that can be turned round the best one found with it turned.
+struct Weighed {
+  ParentSets best;
+  std::map<Edge, ParentSets> turned;
+  std::set<Edge> open;  // time ran out before these could be turned
+};
+
+// The best graph in which the edge is turned round: from this one with it alone turned, and from the nearest one of the
+// same equivalence class that has it turned. None: it cannot be.
+std::optional<ParentSets> turned_round(GraphSearch& search, const ParentSets& graph, Edge edge) {
+  const Edge reverse = {edge.second, edge.first};
+  std::optional<ParentSets> best;
+  ParentSets alone = graph;
+  if (search.reverse(alone, edge)) {
+    search.climb(alone, reverse);
+    best = std::move(alone);
+  }
+  if (std::optional<ParentSets> equivalent = search.equivalent(graph, edge)) {
+    search.climb(*equivalent, reverse);
+    if (!best || search.total(*equivalent) < search.total(*best)) best = std::move(equivalent);
+  }
+  return best;
+}
+
+// Climbs, and turns each edge round and climbs from there, which escapes from graphs that no single step improves; from
+// the best of all it says how much worse the best other direction is.
+Weighed weigh_directions(GraphSearch& search, Progress& progress) {
+  Weighed result;
+  progress.begin("searching graphs", 1);
+  result.best = search.start();
+  search.climb(result.best);
+  progress.advance(1);
+  for (bool settled = false; !settled;) {
+    settled = true;
+    result.turned.clear();
+    result.open.clear();
+    const Dag edges = dag_of(result.best);
+    const double total = search.total(result.best);
+    progress.begin("weighing directions", edges.edges());
+    for (int to = 0; to < edges.nodes() && settled; ++to) {
+      for (const int from : edges.parents(to)) {
+        std::optional<ParentSets> other;
+        if (!progress.out_of_time()) other = turned_round(search, result.best, {from, to});
+        progress.advance(1);
+        if (progress.out_of_time()) {  // what was found in a hurry would make the direction look surer than it is
+          result.open.insert({from, to});
+          continue;
+        }
+        if (!other) continue;
+        if (search.total(*other) < total - 1e-9) {
+          search.climb(*other);
+          result.best = std::move(*other);
+          settled = false;
+          break;
+        }
+        result.turned[{from, to}] = std::move(*other);
+      }
+    }
+  }
+  return result;
+}
+
+// The rows' scores that the evidence for every edge and its direction needs.
+RowScores row_scores(const LocalScores& scores, const Weighed& weighed, const Progress& progress) {
+  std::vector<LocalScores::Query> needed;
+  for (const auto& [edge, other] : weighed.turned) {
+    const auto more = disagreements(weighed.best, other);
+    needed.insert(needed.end(), more.begin(), more.end());
+  }
+  for (std::size_t j = 0; j < weighed.best.size(); ++j) {
+    needed.emplace_back(static_cast<int>(j), weighed.best[j]);
+    for (const int i : weighed.best[j]) needed.emplace_back(static_cast<int>(j), without(weighed.best[j], i));
+  }
+  RowScores rows(scores);
+  rows.prepare(std::move(needed), progress);
+  return rows;
+}
+
+// ---- Edges ----------------------------------------------------------------------------------------------------------
+
+GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
+                        double sure) {
+  const auto [from, to] = ends;
+  const ParentSets& best = weighed.best;
+  GraphEdge edge;
+  edge.from = from;
+  edge.to = to;
+  const std::vector<int>& of_child = best[static_cast<std::size_t>(to)];
+  edge.existence = evidence_of((rows(to, without(of_child, from)) - rows(to, of_child)).cast<double>(), weights);
+  if (weighed.open.contains(ends)) {
+    edge.direction = kOpen;
+    return edge;
+  }
+  const auto other = weighed.turned.find(ends);
+  if (other == weighed.turned.end()) {  // only what is known keeps an edge from being turned
+    edge.direction = kCertain;
+    edge.by = DirectionBy::knowledge;
+    return edge;
+  }
+  Vector difference = Vector::Zero(weights.rows());
+  for (std::size_t j = 0; j < best.size(); ++j) {
+    if (best[j] == other->second[j]) continue;
+    const int child = static_cast<int>(j);
+    difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
+  }
+  edge.direction = evidence_of(difference, weights);
+  if (edge.direction.value > sure * edge.direction.standard_error) edge.by = DirectionBy::score;
+  return edge;
+}
+
+// Whether i → j is one of two edges into j whose other ends are not linked.
+bool in_collider(const Dag& dag, int i, int j) {
+  return std::any_of(dag.parents(j).begin(), dag.parents(j).end(),
+                     [&](int k) { return k != i && !dag.has_edge(i, k) && !dag.has_edge(k, i); });
+}
+
+// Directs what the decided edges, the colliders and their consequences direct.
+void orient(AdditiveNoiseResult& result) {
+  const Index d = result.dag.nodes();
+  ByteMatrix decided = ByteMatrix::Zero(d, d);
+  for (const GraphEdge& edge : result.edges) decided(edge.from, edge.to) = edge.by != DirectionBy::nothing;
+  result.partial = oriented(result.dag, decided);
+  result.weights = Matrix::Zero(d, d);
+  for (GraphEdge& edge : result.edges) {
+    const bool directed = result.partial.directed(edge.from, edge.to) != 0;
+    if (edge.by == DirectionBy::nothing && directed) {
+      edge.by = in_collider(result.dag, edge.from, edge.to) ? DirectionBy::collider : DirectionBy::consequence;
+    }
+    const double share = directed ? 1.0 : edge.direction.stability;
+    result.weights(edge.from, edge.to) = share * edge.existence.value;
+    result.weights(edge.to, edge.from) = (1 - share) * edge.existence.value;
+  }
+}
+
+// ---- All of it ------------------------------------------------------------------------------------------------------
+
+// A search on one scale of the columns.
+class ScaledSearch {
+ public:
+  ScaledSearch(const MatrixView& values, const GraphConstraints& constraints, const AdditiveNoiseParams& params,
+               Progress& progress)
+      : params_(params),
+        progress_(progress),
+        regression_(standardised(drawn_rows(values, params.max_rows, Key{params.seed}.split(0))), params.regression,
+                    Key{params.seed}.split(1)),
+        keeper_(params.checkpoint.empty() ? nullptr
+                                          : std::make_unique<ScoreKeeper>(params.checkpoint, identity(values, params))),
+        scores_(regression_, params.noise, keeper_.get()),
+        search_(scores_, constraints, price(), params.max_parents, progress) {}
+
+  // What the graph of a first climb explains of the columns, less its edges' prices, in nats a row. Another scale
+  // changes the entropies of a column and of what is left of it alike (by E ln |slope|), so of two scales the one with
+  // more of this is the better model.
+  double explained() {
+    return keeping([&] {
+      ParentSets graph = search_.start();
+      search_.climb(graph);
+      return search_.total(ParentSets(graph.size())) - search_.total(graph);
+    });
+  }
+
+  AdditiveNoiseResult find() {
+    return keeping([&] {
+      const Weighed weighed = weigh_directions(search_, progress_);
+      const RowScores rows = row_scores(scores_, weighed, progress_);
+      const Eigen::MatrixXf weights = resampling_weights(regression_.rows(), Key{params_.seed}.split(2));
+      AdditiveNoiseResult result{.dag = dag_of(weighed.best)};
+      result.score = search_.total(weighed.best);
+      for (int from = 0; from < result.dag.nodes(); ++from) {
+        for (const int to : result.dag.children(from)) {
+          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, params_.sure));
+        }
+      }
+      orient(result);
+      result.additivity = test_additivity(regression_, weighed.best, progress_);
+      result.fits = scores_.fits();
+      result.rows = regression_.rows();
+      result.cut_short = !weighed.open.empty() || progress_.out_of_time();
+      return result;
+    });
+  }
+
+  long fits() const { return scores_.fits(); }
+
+ private:
+  double price() const {
+    const auto n = static_cast<double>(regression_.rows());
+    return params_.price * std::log(n) / (2 * n);
+  }
+
+  // Whatever ends the work, the file has what was computed.
+  template <class Work>
+  auto keeping(const Work& work) -> decltype(work()) {
+    try {
+      auto result = work();
+      if (keeper_) keeper_->write();
+      return result;
+    } catch (const Interrupted&) {
+      if (keeper_) keeper_->write();
+      throw;
+    }
+  }
+
+  const AdditiveNoiseParams& params_;
+  Progress& progress_;
+  Regression regression_;
+  std::unique_ptr<ScoreKeeper> keeper_;
+  LocalScores scores_;
+  GraphSearch search_;
+};
+
+// The settings of the same search on normal scores.
+AdditiveNoiseParams of_scores(AdditiveNoiseParams params) {
+  if (!params.checkpoint.empty()) params.checkpoint += ".scores";
+  return params;
+}
+
+Matrix as_normal_scores(const MatrixView& values) {
+  Matrix scores(values.rows(), values.cols());
+  for (Index j = 0; j < values.cols(); ++j) scores.col(j) = normal_scores(values.col(j));
+  return scores;
+}
+
+}  // namespace
+
+void validate(const AdditiveNoiseParams& params) {
+  check(params.price >= 0, "[dag] a price of {}; use 0 or more", params.price);
+  check(params.max_parents >= 1, "[dag] at most {} parents; use 1 or more", params.max_parents);
+  check(params.sure >= 0, "[dag] {} standard errors; use 0 or more", params.sure);
+  check(params.max_rows >= 0, "[dag] at most {} rows; use 1 or more, or 0 for all", params.max_rows);
+  validate(params.regression);
+}
+
+void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params) {
+  if (params.checkpoint.empty()) return;
+  ScoreKeeper(params.checkpoint, identity(values, params));
+  if (params.scale != NoiseScale::original) {
+    ScoreKeeper(of_scores(params).checkpoint, identity(as_normal_scores(values), params));
+  }
+}
+
+AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
+                                              const AdditiveNoiseParams& params, Progress& progress) {
+  validate(params);
+  const ByteMatrix& allowed = constraints.allowed;
+  check(allowed.rows() == values.cols() && allowed.cols() == values.cols(),
+        "[dag] {}×{} allowed edges for {} variables", allowed.rows(), allowed.cols(), values.cols());
+  std::optional<AdditiveNoiseResult> original;
+  double explained = 0;
+  if (params.scale != NoiseScale::normal_scores) {
+    ScaledSearch search(values, constraints, params, progress);
+    original = search.find();
+    if (params.scale == NoiseScale::original || !original->additivity.suspicious || original->cut_short) {
+      return std::move(*original);
+    }
+    explained = search.explained();
+  }
+  const AdditiveNoiseParams scored = of_scores(params);
+  ScaledSearch search(as_normal_scores(values), constraints, scored, progress);
+  if (original && search.explained() <= explained) {
+    original->fits += search.fits();
+    return std::move(*original);
+  }
+  AdditiveNoiseResult result = search.find();
+  result.scale = NoiseScale::normal_scores;
+  if (original) result.fits += original->fits;
+  return result;
+}
+
+std::string_view name(DirectionBy by) {
+  switch (by) {
+    case DirectionBy::score:
+      return "score";
+    case DirectionBy::collider:
+      return "collider";
+    case DirectionBy::consequence:
+      return "consequence";
+    case DirectionBy::knowledge:
+      return "knowledge";
+    case DirectionBy::nothing:
+      break;
+  }
+  return "undecided";
+}
+
+std::string_view name(NoiseLaw law) { return law == NoiseLaw::any ? "any" : "gaussian"; }
+
+std::string_view name(NoiseScale scale) {
+  return scale == NoiseScale::automatic ? "auto" : scale == NoiseScale::original ? "original" : "normal-scores";
+}
+
+NoiseScale parse_noise_scale(std::string_view name) {
+  for (const NoiseScale scale : {NoiseScale::automatic, NoiseScale::original, NoiseScale::normal_scores}) {
+    if (fansite::causal::name(scale) == name) return scale;
+  }
+  throw UsageError(fmt::format("[dag] scale '{}' is unknown; use auto, original or normal-scores", name));
+}
+
+NoiseLaw parse_noise_law(std::string_view name) {
+  for (const NoiseLaw law : {NoiseLaw::any, NoiseLaw::gaussian}) {
+    if (fansite::causal::name(law) == name) return law;
+  }
+  throw UsageError(fmt::format("[dag] noise '{}' is unknown; use any or gaussian", name));
+}
+
+}  // namespace fansite::causal

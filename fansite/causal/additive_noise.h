@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Causal graphs by additive noise: if x_j = f_j(parents) + noise, the true graph has the least entropies of residuals,
+// and graphs with the same independences have larger ones. Search inside a given set of links, and what speaks for
+// every edge and, apart, for its direction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fansite/base/progress.h"
+#include "fansite/causal/additivity.h"
+#include "fansite/causal/constraints.h"
+#include "fansite/causal/orientation.h"
+#include "fansite/causal/regression.h"
+#include "fansite/causal/residual_entropy.h"
+
+namespace fansite::causal {
+
+/// On which scale of the columns noise adds.
+enum class NoiseScale {
+  automatic,     ///< their own, unless it does not seem to add there and a graph explains more of normal scores
+  original,      ///< their own
+  normal_scores  ///< each column's ranks as those of a normal law, which undoes whatever monotone function came last
+};
+
+struct AdditiveNoiseParams {
+  NoiseLaw noise = NoiseLaw::any;
+  NoiseScale scale = NoiseScale::automatic;
+  /// What an edge must gain, in units of ln N / 2N nats a row: the price of one parameter (BIC). Residuals are honest
+  /// already; this pays for having chosen.
+  double price = 1;
+  int max_parents = 10;
+  /// A direction is decided if the best graph with the edge turned round is worse by this many standard errors.
+  double sure = 2.5;
+  Index max_rows = 5000;  ///< rows used, drawn at random; 0: all
+  RegressionParams regression;
+  std::uint64_t seed = 0;  ///< of landmarks and of the rows drawn
+  /// A file that keeps the scores computed, every few seconds and when interrupted; "": none. Scores that are there
+  /// already are not computed again, and the result has the same bits as without. The file stays for further searches
+  /// of the table, and so does a second one, of normal scores, with ".scores" at the end of its name.
+  std::string checkpoint;
+};
+
+/// Throws a UsageError that names the first value out of range.
+void validate(const AdditiveNoiseParams& params);
+
+/// Throws, before other work, what the search would: a DataError for a checkpoint that is damaged or something else, a
+/// UsageError for one of another table or other settings and for a place that cannot be written.
+void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params);
+
+/// A score difference in nats a row.
+struct Evidence {
+  double value = 0;
+  double standard_error = 0;  ///< over rows
+  double stability = 0;       ///< the share of 100 resamples of the rows in which it is positive
+};
+
+enum class DirectionBy {
+  score,        ///< the data decide it
+  collider,     ///< of the edges into a node with unlinked parents
+  consequence,  ///< of others: else a cycle or another collider
+  knowledge,    ///< it was given, or its opposite forbidden
+  nothing       ///< undecided
+};
+
+struct GraphEdge {
+  int from = 0, to = 0;  ///< undecided: the direction in `dag`
+  Evidence existence;    ///< what the child's residuals lose without it
+  Evidence direction;    ///< what the best graph with it turned round loses; infinite if that is forbidden
+  DirectionBy by = DirectionBy::nothing;
+};
+
+struct AdditiveNoiseResult {
+  Dag dag;                            ///< the best graph found
+  PartialDag partial = {};            ///< with the directions that are known
+  std::vector<GraphEdge> edges = {};  ///< by `from`, then `to`
+  Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
+  NoiseScale scale = NoiseScale::original;  ///< the one used
+  AdditivityTest additivity = {};
+  double score = 0;        ///< Σ of entropies and prices, nats a row
+  long fits = 0;           ///< regressions
+  Index rows = 0;          ///< used
+  bool cut_short = false;  ///< time ran out: there may be better graphs, and directions that were not weighed are open
+};
+
+AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
+                                              const AdditiveNoiseParams& params, Progress& progress);
+
+std::string_view name(DirectionBy by);
+std::string_view name(NoiseLaw law);
+std::string_view name(NoiseScale scale);
+NoiseScale parse_noise_scale(std::string_view name);
+NoiseLaw parse_noise_law(std::string_view name);
+
+}  // namespace fansite::causal

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does noise add? What regression leaves of a child should then depend on none of its parents.
+#pragma once
+
+#include <vector>
+
+#include "fansite/base/progress.h"
+#include "fansite/causal/regression.h"
+
+namespace fansite::causal {
+
+/// The strongest sign that the size of what is left of a child depends on a parent.
+struct AdditivityTest {
+  double correlation = 0;  ///< of the two
+  double p_value = 1;      ///< of no correlation above 0.1; corrected for all that were looked at
+  int child = -1, parent = -1;
+  bool additive = true;     ///< p above 0.01
+  bool suspicious = false;  ///< that of no correlation at all is not above 0.05
+};
+
+/// `parents` of every variable.
+AdditivityTest test_additivity(const Regression& regression, const std::vector<std::vector<int>>& parents,
+                               const Progress& progress);
+
+}  // namespace fansite::causal

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/causal/detail/graph_search.h"
+
+#include <algorithm>
+#include <set>
+
+#include "fansite/base/detail/single_threaded_blas.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/sets.h"
+#include "fansite/causal/detail/checkpoint.h"
+#include "fansite/causal/orientation.h"
+
+namespace fansite::causal {
+namespace {
+
+constexpr double kLeastGain = 1e-9;  // nats; less is rounding
+
+std::vector<int>& of(ParentSets& parents, int node) { return parents[static_cast<std::size_t>(node)]; }
+const std::vector<int>& of(const ParentSets& parents, int node) { return parents[static_cast<std::size_t>(node)]; }
+
+std::vector<int> with(std::vector<int> set, int member) {
+  set.insert(std::upper_bound(set.begin(), set.end(), member), member);
+  return set;
+}
+
+// The edges of a directed path, if there is one.
+std::vector<Edge> path_between(const ParentSets& parents, int from, int to) {
+  for (const int parent : of(parents, to)) {
+    if (!reaches(parents, from, parent)) continue;
+    std::vector<Edge> path = parent == from ? std::vector<Edge>() : path_between(parents, from, parent);
+    path.emplace_back(parent, to);
+    return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool has_edge(const ParentSets& parents, int from, int to) {
+  return std::binary_search(of(parents, to).begin(), of(parents, to).end(), from);
+}
+
+bool reaches(const ParentSets& parents, int from, int to) {
+  std::vector<int> waiting = {to};
+  std::vector<char> seen(parents.size(), 0);
+  while (!waiting.empty()) {
+    const int node = waiting.back();
+    waiting.pop_back();
+    if (node == from) return true;
+    for (const int parent : of(parents, node)) {
+      if (seen[static_cast<std::size_t>(parent)]) continue;
+      seen[static_cast<std::size_t>(parent)] = 1;
+      waiting.push_back(parent);
+    }
+  }
+  return false;
+}
+
+Dag dag_of(const ParentSets& parents) {
+  std::vector<Edge> edges;
+  for (std::size_t j = 0; j < parents.size(); ++j) {
+    for (const int i : parents[j]) edges.emplace_back(i, static_cast<int>(j));
+  }
+  return Dag(static_cast<int>(parents.size()), edges);
+}
+
+// ---- Scores ---------------------------------------------------------------------------------------------------------
+
+void LocalScores::prepare(const std::vector<Query>& queries, const Progress& progress) {
+  std::map<std::vector<int>, std::vector<int>> children;  // of each set of parents: they share the work
+  std::set<Query> asked;
+  for (const Query& query : queries) {
+    if (known_.contains(query) || !asked.insert(query).second) continue;
+    children[query.second].push_back(query.first);
+  }
+  std::vector<ScoreGroup> work;
+  for (auto& [parents, targets] : children) work.push_back({parents, std::move(targets)});
+  std::vector<std::vector<double>> found(work.size());
+  const SingleThreadedBlas one_thread_each;
+  parallel_for(static_cast<Index>(work.size()), [&](Index i) {
+    const ScoreGroup& group = work[static_cast<std::size_t>(i)];
+    std::vector<double>& scores = found[static_cast<std::size_t>(i)];
+    if (keeper_ != nullptr) {
+      if (auto kept = keeper_->means(group)) {
+        scores = std::move(*kept);
+        return;
+      }
+    }
+    throw_if_interrupted(progress);
+    const Residuals residuals = regression_.residuals(group.children, group.parents);
+    for (Index t = 0; t < residuals.left_out.cols(); ++t) {
+      scores.push_back(surprisals(residuals.left_out.col(t), law_).mean());
+    }
+    if (keeper_ != nullptr) keeper_->add_means(group, scores);
+  });
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const auto& [parents, targets] = work[i];
+    for (std::size_t t = 0; t < targets.size(); ++t) known_[{targets[t], parents}] = found[i][t];
+  }
+}
+
+Eigen::VectorXf LocalScores::rows(int child, const std::vector<int>& parents, const Progress& progress) const {
+  const ScoreGroup alone{parents, {child}};
+  if (keeper_ != nullptr) {
+    if (const auto kept = keeper_->rows(alone, regression_.rows())) {
+      return Eigen::VectorXf::Map(kept->data(), regression_.rows());
+    }
+  }
+  throw_if_interrupted(progress);
+  const Residuals residuals = regression_.residuals(alone.children, parents);
+  const Eigen::VectorXf scores = surprisals(residuals.left_out.col(0), law_).cast<float>();
+  if (keeper_ != nullptr) keeper_->add_rows(alone, {scores.begin(), scores.end()});
+  return scores;
+}
+
+// ---- Search ---------------------------------------------------------------------------------------------------------
+
+GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, double price, int max_parents,
+                         const Progress& progress)
+    : scores_(scores),
+      constraints_(std::move(constraints)),
+      price_(price),
+      max_parents_(max_parents),
+      progress_(progress) {
+  auto& [allowed, required, links, apart] = constraints_;
+  std::sort(required.begin(), required.end());
+  required.erase(std::unique(required.begin(), required.end()), required.end());
+  for (auto& [i, j] : links) {
+    if (i > j) std::swap(i, j);
+  }
+  std::sort(links.begin(), links.end());
+  for (const auto& [from, to] : required) allowed(from, to) = 1;
+  allowed.diagonal().setZero();
+  for (Index j = 0; j < allowed.cols(); ++j) {
+    for (Index i = 0; i < allowed.rows(); ++i) {
+      if (allowed(i, j)) pairs_.emplace_back(static_cast<int>(i), static_cast<int>(j));
+    }
+  }
+}
+
+ParentSets GraphSearch::start() const {
+  ParentSets parents(static_cast<std::size_t>(constraints_.allowed.cols()));
+  for (const auto& [from, to] : constraints_.required) of(parents, to) = with(of(parents, to), from);
+  direct_links(parents, 0);
+  return parents;
+}
+
+// The required links from this one on, each in the first direction that leaves one for the rest; false if none does.
+bool GraphSearch::direct_links(ParentSets& parents, std::size_t first) const {
+  if (first == constraints_.required_links.size()) return true;
+  const auto [i, j] = constraints_.required_links[first];
+  if (has_edge(parents, i, j) || has_edge(parents, j, i)) return direct_links(parents, first + 1);
+  for (const auto& [from, to] : {Edge(i, j), Edge(j, i)}) {
+    if (!may_become_parent(parents, from, to) || reaches(parents, to, from)) continue;
+    of(parents, to) = with(of(parents, to), from);
+    if (direct_links(parents, first + 1)) return true;
+    of(parents, to) = without(of(parents, to), from);
+  }
+  return false;
+}
+
+bool GraphSearch::is_required(int from, int to) const {
+  return std::binary_search(constraints_.required.begin(), constraints_.required.end(), Edge(from, to));
+}
+
+bool GraphSearch::is_required_link(int from, int to) const {
+  const Edge link = std::minmax(from, to);
+  return std::binary_search(constraints_.required_links.begin(), constraints_.required_links.end(), link);
+}
+
+// Whether the new parent may share the child with those it has.
+bool GraphSearch::may_become_parent(const ParentSets& parents, int from, int to) const {
+  if (!constraints_.allowed(from, to)) return false;
+  if (constraints_.apart.size() == 0) return true;
+  return std::none_of(of(parents, to).begin(), of(parents, to).end(),
+                      [&](int other) { return constraints_.apart(from, other) != 0; });
+}
+
+void GraphSearch::prepare_steps(const ParentSets& parents) {
+  std::vector<LocalScores::Query> queries;
+  for (std::size_t j = 0; j < parents.size(); ++j) queries.emplace_back(static_cast<int>(j), parents[j]);
+  for (const auto& [i, j] : pairs_) {
+    if (has_edge(parents, i, j)) {
+      queries.emplace_back(j, without(of(parents, j), i));
+      if (may_become_parent(parents, j, i) && may_have_more(of(parents, i)))
+        queries.emplace_back(i, with(of(parents, i), j));
+    } else if (!has_edge(parents, j, i) && may_have_more(of(parents, j)) && may_become_parent(parents, i, j)) {
+      queries.emplace_back(j, with(of(parents, j), i));
+    }
+  }
+  scores_.prepare(queries, progress_);
+}
+
+GraphSearch::Step GraphSearch::best_step(const ParentSets& parents, Edge kept) const {
+  Step best;
+  best.gain = kLeastGain;
+  for (const auto& [i, j] : pairs_) {
+    const std::vector<int>& of_j = of(parents, j);
+    if (has_edge(parents, i, j)) {
+      if (kept == Edge(i, j) || is_required(i, j)) continue;
+      const double removed = scores_(j, of_j) - scores_(j, without(of_j, i)) + price_;
+      if (removed > best.gain && !is_required_link(i, j)) best = {Kind::remove, {i, j}, removed};
+      if (!may_become_parent(parents, j, i) || !may_have_more(of(parents, i))) continue;
+      const double reversed = removed - price_ + scores_(i, of(parents, i)) - scores_(i, with(of(parents, i), j));
+      if (reversed <= best.gain) continue;
+      ParentSets open = parents;
+      of(open, j) = without(of_j, i);
+      if (!reaches(open, i, j)) best = {Kind::reverse, {i, j}, reversed};
+    } else if (!has_edge(parents, j, i) && may_have_more(of_j) && may_become_parent(parents, i, j)) {
+      const double added = scores_(j, of_j) - scores_(j, with(of_j, i)) - price_;
+      if (added > best.gain && !reaches(parents, j, i)) best = {Kind::add, {i, j}, added};
+    }
+  }
+  return best;
+}
+
+void GraphSearch::climb(ParentSets& parents, Edge kept) {
+  while (true) {
+    throw_if_interrupted(progress_);
+    if (progress_.out_of_time()) return;
+    prepare_steps(parents);
+    const Step step = best_step(parents, kept);
+    if (step.gain <= kLeastGain) return;
+    const auto [i, j] = step.edge;
+    if (step.kind == Kind::add) of(parents, j) = with(of(parents, j), i);
+    if (step.kind != Kind::add) of(parents, j) = without(of(parents, j), i);
+    if (step.kind == Kind::reverse) of(parents, i) = with(of(parents, i), j);
+  }
+}
+
+bool GraphSearch::reverse(ParentSets& parents, Edge edge) {
+  const auto [i, j] = edge;
+  const auto must_stay = [&](Edge e) { return is_required(e.first, e.second) || is_required_link(e.first, e.second); };
+  if (is_required(i, j) || !constraints_.allowed(j, i)) return false;
+  ParentSets turned = parents;
+  of(turned, j) = without(of(turned, j), i);
+  for (const int other : of(parents, i)) {
+    if (constraints_.apart.size() == 0 || !constraints_.apart(j, other)) continue;
+    if (must_stay({other, i})) return false;
+    of(turned, i) = without(of(turned, i), other);
+  }
+  // j → i closes a cycle with every path i → … → j: the last edge that may go goes.
+  for (std::vector<Edge> path = path_between(turned, i, j); !path.empty(); path = path_between(turned, i, j)) {
+    const auto last = std::find_if_not(path.rbegin(), path.rend(), must_stay);
+    if (last == path.rend()) return false;
+    of(turned, last->second) = without(of(turned, last->second), last->first);
+  }
+  // One makes room if there are too many: the one that is missed least.
+  if (!may_have_more(of(turned, i))) {
+    std::vector<LocalScores::Query> queries;
+    for (const int other : of(turned, i)) {
+      if (!must_stay({other, i})) queries.emplace_back(i, with(without(of(turned, i), other), j));
+    }
+    if (queries.empty()) return false;
+    scores_.prepare(queries, progress_);
+    of(turned, i) = std::min_element(queries.begin(), queries.end(), [&](const auto& a, const auto& b) {
+                      return scores_(a.first, a.second) < scores_(b.first, b.second);
+                    })->second;
+  } else {
+    of(turned, i) = with(of(turned, i), j);
+  }
+  parents = std::move(turned);
+  return true;
+}
+
+std::optional<ParentSets> GraphSearch::equivalent(const ParentSets& parents, Edge edge) const {
+  const Dag dag = dag_of(parents);
+  const int nodes = dag.nodes();
+  const ByteMatrix undirected = oriented(dag, ByteMatrix::Zero(nodes, nodes)).undirected;
+  if (!undirected(edge.first, edge.second)) return std::nullopt;
+  // What hangs together without directions is chordal: ordered from one node on, each time by the most links to those
+  // before (maximum cardinality search), it has no new colliders (Tarjan and Yannakakis, 1984).
+  std::vector<int> place(parents.size(), -1), links(parents.size(), 0);
+  for (int node = edge.second, count = 0; node >= 0; ++count) {
+    place[static_cast<std::size_t>(node)] = count;
+    int next = -1;
+    for (int k = 0; k < nodes; ++k) {
+      int& linked = links[static_cast<std::size_t>(k)];
+      linked += undirected(node, k);
+      if (place[static_cast<std::size_t>(k)] >= 0 || linked == 0) continue;
+      if (next < 0 || linked > links[static_cast<std::size_t>(next)]) next = k;
+    }
+    node = next;
+  }
+  ParentSets result = parents;
+  for (int j = 0; j < nodes; ++j) {
+    for (const int i : of(parents, j)) {
+      if (!undirected(i, j) || place[static_cast<std::size_t>(i)] < place[static_cast<std::size_t>(j)] ||
+          place[static_cast<std::size_t>(j)] < 0) {
+        continue;
+      }
+      if (is_required(i, j)) return std::nullopt;
+      of(result, j) = without(of(result, j), i);
+      if (!may_become_parent(result, j, i)) return std::nullopt;
+      of(result, i) = with(of(result, i), j);
+    }
+  }
+  for (const std::vector<int>& set : result) {
+    if (static_cast<int>(set.size()) > max_parents_) return std::nullopt;
+  }
+  return result;
+}
+
+double GraphSearch::total(const ParentSets& parents) {
+  std::vector<LocalScores::Query> queries;
+  for (std::size_t j = 0; j < parents.size(); ++j) queries.emplace_back(static_cast<int>(j), parents[j]);
+  scores_.prepare(queries, progress_);
+  double sum = 0;
+  for (const auto& [child, of_child] : queries)
+    sum += scores_(child, of_child) + price_ * static_cast<double>(of_child.size());
+  return sum;
+}
+
+}  // namespace fansite::causal

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hill climbing over directed acyclic graphs with scores that are sums over children.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "fansite/base/progress.h"
+#include "fansite/causal/constraints.h"
+#include "fansite/causal/regression.h"
+#include "fansite/causal/residual_entropy.h"
+#include "fansite/graph/dag.h"
+
+namespace fansite::causal {
+
+class ScoreKeeper;
+
+using ParentSets = std::vector<std::vector<int>>;  ///< per node, ascending
+
+Dag dag_of(const ParentSets& parents);
+bool has_edge(const ParentSets& parents, int from, int to);
+/// Whether there is a directed path; a node reaches itself.
+bool reaches(const ParentSets& parents, int from, int to);
+
+/// The entropy of each child's residuals given its parents, each computed once.
+class LocalScores {
+ public:
+  using Query = std::pair<int, std::vector<int>>;  ///< a child and its parents, ascending
+
+  /// Without a keeper they are gone when this is.
+  LocalScores(const Regression& regression, NoiseLaw law, ScoreKeeper* keeper = nullptr)
+      : regression_(regression), law_(law), keeper_(keeper) {}
+
+  /// Computes those that are neither known nor kept, in parallel. Interrupted, it leaves all as it was, but the keeper
+  /// has what was computed.
+  void prepare(const std::vector<Query>& queries, const Progress& progress);
+  /// One that is known.
+  double operator()(int child, const std::vector<int>& parents) const { return known_.at({child, parents}); }
+  /// −ln p(residual) of every row, kept or computed.
+  Eigen::VectorXf rows(int child, const std::vector<int>& parents, const Progress& progress) const;
+  /// Regressions that have been asked for, whether computed or kept.
+  long fits() const { return static_cast<long>(known_.size()); }
+  const Regression& regression() const { return regression_; }
+
+ private:
+  const Regression& regression_;
+  NoiseLaw law_;
+  ScoreKeeper* keeper_;
+  std::map<Query, double> known_;
+};
+
+class GraphSearch {
+ public:
+  /// An edge costs `price` nats.
+  GraphSearch(LocalScores& scores, GraphConstraints constraints, double price, int max_parents,
+              const Progress& progress);
+
+  /// The required edges alone, and required links in the first directions that may be and close no cycle.
+  ParentSets start() const;
+  /// Adds, deletes and reverses edges, the best first, until no such step lowers the total or time runs out. `kept`
+  /// stays.
+  void climb(ParentSets& parents, Edge kept = {-1, -1});
+  /// The same graph with from → to turned round, which a first climb may then repair around it; false if that must not
+  /// be.
+  bool reverse(ParentSets& parents, Edge edge);
+  /// A graph with the same independences in which from → to is turned round, if there is one that may be: where data
+  /// say nothing of directions, single steps lead through worse graphs to it.
+  std::optional<ParentSets> equivalent(const ParentSets& parents, Edge edge) const;
+  /// Scores and prices of all edges, in nats a row.
+  double total(const ParentSets& parents);
+
+ private:
+  enum class Kind { add, remove, reverse };
+  struct Step {
+    Kind kind = Kind::add;
+    Edge edge;
+    double gain = 0;
+  };
+  bool direct_links(ParentSets& parents, std::size_t first) const;
+  bool is_required(int from, int to) const;
+  bool is_required_link(int from, int to) const;
+  bool may_become_parent(const ParentSets& parents, int from, int to) const;
+  bool may_have_more(const std::vector<int>& parents) const { return static_cast<int>(parents.size()) < max_parents_; }
+  void prepare_steps(const ParentSets& parents);
+  Step best_step(const ParentSets& parents, Edge kept) const;
+
+  LocalScores& scores_;
+  std::vector<Edge> pairs_;  // allowed edges
+  GraphConstraints constraints_;
+  double price_;
+  int max_parents_;
+  const Progress& progress_;
+};
+
+}  // namespace fansite::causal

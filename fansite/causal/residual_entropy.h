@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How surprising residuals are under a law learnt from the others, in nats; the mean is the entropy of the noise.
+#pragma once
+
+#include "fansite/base/matrix.h"
+
+namespace fansite::causal {
+
+enum class NoiseLaw {
+  any,      ///< by a kernel estimate of the density
+  gaussian  ///< by a normal law
+};
+
+/// −ln p(e_i) for each residual, p estimated without it. Scaling the residuals by c adds ln c. Residuals of a spread
+/// below 1e-6 are taken for that wide: a relation without noise.
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseLaw law);
+
+}  // namespace fansite::causal

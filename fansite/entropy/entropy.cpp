@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/entropy.h"
+
+#include "fansite/base/error.h"
+
+namespace fansite {
+
+EntropyEstimate EntropyEstimator::conditional_entropy(const EntropyQuery& query) const {
+  return conditional_entropy(std::span(&query, 1)).front();
+}
+
+EntropyEstimate EntropyEstimator::mutual_information(const InformationQuery& query) const {
+  return mutual_information(std::span(&query, 1)).front();
+}
+
+std::string_view name(EstimatorKind kind) {
+  return kind == EstimatorKind::automatic ? "auto" : kind == EstimatorKind::gaussian ? "gaussian" : "flow";
+}
+
+EstimatorKind parse_estimator(std::string_view name) {
+  for (const EstimatorKind kind : {EstimatorKind::automatic, EstimatorKind::gaussian, EstimatorKind::flow}) {
+    if (fansite::name(kind) == name) return kind;
+  }
+  throw UsageError(fmt::format("[entropy] estimator '{}' is unknown; use auto, gaussian or flow", name));
+}
+
+void validate(const EntropyQuery& query, int variables) {
+  check(query.target >= 0 && query.target < variables, "[entropy] target {} is not one of {} variables", query.target,
+        variables);
+  for (const int variable : query.given) {
+    check(variable >= 0 && variable < variables, "[entropy] variable {} is not one of {}", variable, variables);
+    check(variable != query.target, "[entropy] variable {} is target and given at once", variable);
+  }
+}
+
+}  // namespace fansite

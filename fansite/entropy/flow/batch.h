@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A batch of rows, each with its own subset of variables: what one training step works on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fansite/base/matrix.h"
+#include "fansite/base/random.h"
+#include "fansite/entropy/flow/shape.h"
+
+namespace fansite::flow {
+
+/// N×d values in single precision, row-major: what training gathers rows from.
+using RowTable = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+class GaussianBase;
+
+enum class SubsetKind {
+  leaf,     ///< n of the first d−1 variables, n uniform on 0..M, and always the last
+  non_leaf  ///< n of all d variables, n uniform on 1..M
+};
+
+/// Draws subsets for training.
+class SubsetSampler {
+ public:
+  SubsetSampler(int variables, SubsetKind kind, int max_size);
+  /// The variables drawn, ascending, into `subset`.
+  void draw(Random& random, Subset& subset);
+
+ private:
+  int variables_;
+  SubsetKind kind_;
+  int max_size_;
+  std::vector<std::uint64_t> chosen_;  // one bit per variable
+};
+
+/// A term is one variable of one row's subset. Terms of a row lie together, in the order of the variables.
+struct Batch {
+  /// The base, if there is one, must outlive this.
+  explicit Batch(const Shape& shape, const GaussianBase* base = nullptr) : shape(shape), base(base) {}
+
+  void clear();
+  /// Appends a row; `values` are all d of them.
+  void add(std::span<const int> subset, const float* values);
+  /// To be called after the last add: makes the lists by variable and by rank.
+  void finish();
+
+  int rows() const { return static_cast<int>(row_start.size()) - 1; }
+  int terms() const { return static_cast<int>(variable.size()); }
+
+  Shape shape;
+  const GaussianBase* base;
+  std::vector<int> row_start = {0};         ///< first term of each row, and the end
+  std::vector<int> row;                     ///< per term
+  std::vector<int> variable;                ///< per term
+  std::vector<int> rank;                    ///< per term; −1 for the last of a row, which feeds no hidden node
+  std::vector<float> value;                 ///< per term: the row's value of the variable
+  std::vector<float> innovation;            ///< per term: what the flow maps, the value itself without a base
+  double log_scale = 0;                     ///< Σ ln σ over all terms, of the base
+  std::vector<int> by_variable, var_start;  ///< terms sorted by variable, then row, and where each variable starts
+  std::vector<double> scratch;
+  std::vector<int> by_rank, rank_start;  ///< terms with a rank sorted by it, then row, and where each rank starts
+};
+
+}  // namespace fansite::flow

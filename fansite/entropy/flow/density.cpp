@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/density.h"
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/detail/denormals.h"
+#include "fansite/entropy/flow/detail/density_kernel.h"
+
+namespace fansite::flow {
+namespace {
+
+using kernel::kRows;
+using kernel::kRowStep;
+
+/// Subsets that a piece of work goes through. Each piece starts without a prefix: 2 % more work than in one go (1800
+/// random subsets of 6 out of 30).
+constexpr std::size_t kChunk = 32;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// ---- Queries --------------------------------------------------------------------------------------------------------
+
+/// The subsets asked for with their ranks, and the order in which neighbours share the longest prefixes.
+struct Queries {
+  std::vector<int> variable, rank;  // of all subsets, one after the other; a subset's last variable has rank −1
+  std::vector<std::size_t> start;   // of each subset, and the end of the last
+  std::vector<std::size_t> order;   // of subsets: lexicographic
+  std::size_t longest = 0;
+
+  std::size_t size(std::size_t s) const { return start[s + 1] - start[s]; }
+  std::span<const int> variables(std::size_t s) const { return std::span(variable).subspan(start[s], size(s)); }
+  std::span<const int> ranks(std::size_t s) const { return std::span(rank).subspan(start[s], size(s)); }
+};
+
+void check_subset(const Shape& shape, std::span<const int> subset, std::size_t s) {
+  check(subset.size() <= at(shape.ranks) + 1, "[log_density] subset {} has {} variables; this network allows {}", s,
+        subset.size(), shape.ranks + 1);
+  for (std::size_t p = 0; p < subset.size(); ++p) {
+    check(0 <= subset[p] && subset[p] < shape.variables,
+          "[log_density] subset {} has variable {}; this network knows 0 to {}", s, subset[p], shape.variables - 1);
+    check(p == 0 || subset[p - 1] < subset[p],
+          "[log_density] subset {} has variable {} before {}; use ascending order, none twice", s,
+          p == 0 ? 0 : subset[p - 1], subset[p]);
+  }
+}
+
+Queries prepare(const Shape& shape, std::span<const Subset> subsets) {
+  Queries q;
+  q.start.push_back(0);
+  for (std::size_t s = 0; s < subsets.size(); ++s) {
+    const Subset& subset = subsets[s];
+    check_subset(shape, subset, s);
+    q.variable.insert(q.variable.end(), subset.begin(), subset.end());
+    q.rank.resize(q.variable.size(), -1);
+    q.start.push_back(q.variable.size());
+    q.longest = std::max(q.longest, subset.size());
+    if (!subset.empty()) assign_ranks(shape, subset, std::span(q.rank).subspan(q.start[s], subset.size() - 1));
+  }
+  q.order.resize(subsets.size());
+  std::iota(q.order.begin(), q.order.end(), std::size_t{0});
+  std::sort(q.order.begin(), q.order.end(), [&](std::size_t s, std::size_t t) {
+    const std::size_t common = std::min(q.size(s), q.size(t));
+    for (std::size_t p = 0; p < common; ++p) {
+      const std::size_t i = q.start[s] + p, j = q.start[t] + p;
+      if (q.variable[i] != q.variable[j]) return q.variable[i] < q.variable[j];
+      if (q.rank[i] != q.rank[j]) return q.rank[i] < q.rank[j];
+    }
+    return q.size(s) < q.size(t);
+  });
+  return q;
+}
+
+}  // namespace
+
+// ---- Folding --------------------------------------------------------------------------------------------------------
+
+/// The network as the kernel wants it, see density_kernel.h.
+struct Density::Folded {
+  Folded(const Weights& weights, const GaussianBase& base);
+  class Walk;
+
+  Shape shape;
+  GaussianBase base;
+  Index pair = 0;             // floats of a (rank, variable) block: α·3k
+  std::vector<float> w1;      // [rank][input][α]
+  std::vector<float> b1;      // [rank][α]
+  std::vector<float> g;       // [variable][rank][α][3k]
+  std::vector<float> g0;      // [variable][3k]
+  std::vector<Index> w1_row;  // where a rank's blocks start
+  std::vector<Index> g_row;   // where a variable's blocks start
+
+  const float* input(int rank, int variable) const { return w1.data() + w1_row[at(rank)] + variable * shape.blocks; }
+  const float* block(int variable, int rank) const { return g.data() + g_row[at(variable)] + rank * pair; }
+};
+
+Density::Folded::Folded(const Weights& weights, const GaussianBase& base) : shape(weights.shape()), base(base) {
+  check(base.empty() || base.mean().size() == shape.variables, "[density] a base of {} variables for a flow of {}",
+        base.mean().size(), shape.variables);
+  constexpr double kLog2e = std::numbers::log2e;
+  const Layout& layout = weights.layout;
+  const float* values = weights.values.data();
+  const int outputs = 3 * shape.sigmoids;
+  pair = Index{shape.blocks} * outputs;
+
+  for (int r = 0; r < shape.ranks; ++r) {
+    w1_row.push_back(static_cast<Index>(w1.size()));
+    const auto hidden = [&](Index tensor, int b) {
+      return double{values[tensor + r * layout.hidden_stride + layout.hidden_at(b)]};
+    };
+    for (int i = 0; i < layout.inputs(r); ++i) {
+      for (int b = 0; b < shape.blocks; ++b) {
+        w1.push_back(static_cast<float>(hidden(layout.s1, b) * values[layout.w1_at(b, r, i)] * kLog2e));
+      }
+    }
+    for (int b = 0; b < shape.blocks; ++b) b1.push_back(static_cast<float>(hidden(layout.b1, b) * kLog2e));
+  }
+
+  std::vector<double> scaled(at(shape.outputs));  // of one variable and output c: V·s2
+  const auto v = [&](int c, int l) {
+    return double{values[layout.v + c * layout.output_stride + layout.output_at(l)]};
+  };
+  for (int j = 0; j < shape.variables; ++j) {
+    const auto output = [&](Index tensor, int l) {
+      return double{values[tensor + j * layout.output_stride + layout.output_at(l)]};
+    };
+    const Index row = static_cast<Index>(g.size());
+    g_row.push_back(row);
+    g.resize(at(row + pair * layout.fan_in(j)));
+    for (int c = 0; c < outputs; ++c) {
+      double bias = values[layout.c + c];
+      for (int l = 0; l < shape.outputs; ++l) {
+        bias += v(c, l) * output(layout.b2, l);
+        scaled[at(l)] = v(c, l) * output(layout.s2, l);
+      }
+      g0.push_back(static_cast<float>(bias * kLog2e));
+      for (int r = 0; r < layout.fan_in(j); ++r) {
+        for (int b = 0; b < shape.blocks; ++b) {
+          double sum = 0;
+          for (int l = 0; l < shape.outputs; ++l) sum += scaled[at(l)] * values[layout.w2_at(j, l, b, r)];
+          g[at(row + r * pair + b * outputs + c)] = static_cast<float>(sum * kLog2e);
+        }
+      }
+    }
+  }
+}
+
+Density::Density(const Weights& weights, const GaussianBase& base) : folded_(std::make_unique<Folded>(weights, base)) {}
+Density::~Density() = default;
+Density::Density(Density&&) noexcept = default;
+Density& Density::operator=(Density&&) noexcept = default;
+
+const Shape& Density::shape() const { return folded_->shape; }
+
+// ---- Evaluation -----------------------------------------------------------------------------------------------------
+
+/// The members of one subset on one block of rows, each with its term and hidden values. A member's term depends on the
+/// (variable, rank) pairs before it and on its own variable; its hidden values on its own rank too. Going on to another
+/// subset computes what comes after their common prefix, and always in the same way.
+class Density::Folded::Walk {
+ public:
+  Walk(const Folded& folded, const Table& table, Index first_row, Index longest)
+      : folded_(folded),
+        column_(table.data() + first_row),
+        stride_(table.rows()),
+        count_(std::min<Index>(kRows, table.rows() - first_row)),
+        rows_((count_ + kRowStep - 1) / kRowStep * kRowStep),
+        variable_(at(longest)),
+        rank_(at(longest)),
+        weights_(at(longest)),
+        factor_(at(folded.base.empty() ? 0 : longest * longest)),
+        coefficients_(at(longest)),
+        log_scale_(at(longest + 1)) {
+    const Index hidden = longest * folded.shape.blocks, scratch = 3 * folded.shape.sigmoids + 2;
+    memory_ = hwy::AllocateAligned<float>(at((2 * longest + (longest + 1) + hidden + scratch) * kRows));
+    values_ = memory_.get();
+    innovations_ = folded.base.empty() ? values_ : values_ + longest * kRows;
+    sums_ = values_ + 2 * longest * kRows;
+    hidden_ = sums_ + (longest + 1) * kRows;
+    scratch_ = hidden_ + hidden * kRows;
+    std::fill_n(sums_, kRows, 0.0f);
+  }
+
+  Index count() const { return count_; }
+  /// Σ ln σ of the base over the members of the subset last asked for.
+  double log_scale(std::size_t members) const { return log_scale_[members]; }
+
+  /// From now on a variable's values are these, one for each row of the block.
+  void replace(int variable, const float* values) {
+    replaced_[variable] = values;
+    const auto place = std::find(variable_.begin(), variable_.begin() + static_cast<Index>(members_), variable);
+    members_ = at(place - variable_.begin());
+  }
+
+  /// The sum of a subset's terms, for each row.
+  const float* sum(std::span<const int> variables, std::span<const int> ranks) {
+    for (std::size_t p = 0; p < variables.size(); ++p) {
+      const bool last = p + 1 == variables.size();
+      const bool same = p < members_ && variable_[p] == variables[p];
+      if (same && (last || rank_[p] == ranks[p])) continue;
+      if (!same) compute_term(p, variables[p]);
+      members_ = p + 1;
+      rank_[p] = ranks[p];
+      if (last) break;
+      prefetch_term(p + 1, variables[p + 1]);
+      compute_hidden(p);
+    }
+    return sums_ + static_cast<Index>(variables.size()) * kRows;
+  }
+
+ private:
+  void compute_term(std::size_t p, int variable) {
+    const Index place = static_cast<Index>(p);
+    const auto other = replaced_.find(variable);
+    const float* values = other == replaced_.end() ? column_ + variable * stride_ : other->second;
+    kernel::density_load(values, count_, rows_, values_ + place * kRows);
+    for (std::size_t q = 0; q < p; ++q) weights_[q] = folded_.block(variable, rank_[q]);
+    variable_[p] = variable;
+    if (!folded_.base.empty()) compute_innovation(p);
+    kernel::TermStep step;
+    step.rows = rows_;
+    step.before = place;
+    step.nodes = folded_.shape.blocks;
+    step.sigmoids = folded_.shape.sigmoids;
+    step.weights = weights_.data();
+    step.bias = folded_.g0.data() + variable * 3 * folded_.shape.sigmoids;
+    step.hidden = hidden_;
+    step.values = innovations_ + place * kRows;
+    step.sum_before = sums_ + place * kRows;
+    step.sum = sums_ + (place + 1) * kRows;
+    step.scratch = scratch_;
+    kernel::density_term(step);
+  }
+
+  /// u_p = (x_p − mean − Σ_q l_pq u_q) / l_pp with the Cholesky factor of the members' covariance.
+  void compute_innovation(std::size_t p) {
+    const Index longest = static_cast<Index>(variable_.size()), place = static_cast<Index>(p);
+    folded_.base.factor_row(variable_, static_cast<int>(p), factor_.data(), longest);
+    const double* row = factor_.data() + place * longest;
+    const double inverse = 1 / row[p];
+    for (std::size_t q = 0; q < p; ++q) coefficients_[q] = static_cast<float>(-row[q] * inverse);
+    log_scale_[p + 1] = log_scale_[p] + std::log(row[p]);
+    kernel::InnovationStep step;
+    step.rows = rows_;
+    step.before = place;
+    step.coefficients = coefficients_.data();
+    step.scale = static_cast<float>(inverse);
+    step.shift = static_cast<float>(-folded_.base.mean()[variable_[p]] * inverse);
+    step.values = values_ + place * kRows;
+    step.innovations = innovations_;
+    kernel::density_innovation(step);
+  }
+
+  void compute_hidden(std::size_t p) {
+    const Index nodes = folded_.shape.blocks;
+    for (std::size_t q = 0; q <= p; ++q) weights_[q] = folded_.input(rank_[p], variable_[q]);
+    kernel::HiddenStep step;
+    step.rows = rows_;
+    step.inputs = static_cast<Index>(p) + 1;
+    step.nodes = nodes;
+    step.weights = weights_.data();
+    step.bias = folded_.b1.data() + rank_[p] * nodes;
+    step.values = values_;
+    step.hidden = hidden_ + static_cast<Index>(p) * nodes * kRows;
+    kernel::density_hidden(step);
+  }
+
+  /// The pairs' blocks lie all over the second-level cache.
+  void prefetch_term(std::size_t p, int variable) const {
+    for (std::size_t q = 0; q < p; ++q) {
+      const float* block = folded_.block(variable, rank_[q]);
+      for (Index i = 0; i < folded_.pair; i += 16) __builtin_prefetch(block + i);
+    }
+  }
+
+  const Folded& folded_;
+  const float* column_;  // of variable 0, from the first row of the block
+  Index stride_;         // from one variable's to the next
+  Index count_, rows_;   // of the block, and rounded up to steps
+  std::map<int, const float*> replaced_;
+
+  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  float* values_ = nullptr;       // [member][kRows]
+  float* innovations_ = nullptr;  // [member][kRows]: with a base; without, the values
+  float* sums_ = nullptr;         // [member + 1][kRows]: of the terms before each member
+  float* hidden_ = nullptr;       // [member][α][kRows]
+  float* scratch_ = nullptr;      // of the kernel
+
+  std::size_t members_ = 0;           // whose terms are computed …
+  std::vector<int> variable_, rank_;  // … for these; those with a rank have hidden values
+  std::vector<const float*> weights_;
+  std::vector<double> factor_;  // [member][longest], of the base
+  std::vector<float> coefficients_;
+  std::vector<double> log_scale_;  // Σ ln σ of the members before each
+};
+
+void Density::log_density(const Table& rows, std::span<const Subset> subsets, Eigen::Ref<Eigen::MatrixXf> out) const {
+  check(rows.cols() == shape().variables, "[log_density] rows of {} values; this network has {} variables", rows.cols(),
+        shape().variables);
+  check(out.rows() == rows.rows() && out.cols() == static_cast<Index>(subsets.size()),
+        "[log_density] a result of {}×{} for {} rows and {} subsets; make it as large", out.rows(), out.cols(),
+        rows.rows(), subsets.size());
+  const Queries queries = prepare(shape(), subsets);
+  const double term_constant = kernel::density_term_constant();
+  const Index blocks = (rows.rows() + kRows - 1) / kRows;
+  const Index chunks = static_cast<Index>((subsets.size() + kChunk - 1) / kChunk);
+  parallel_for(chunks * blocks, [&](std::ptrdiff_t piece) {
+    const FlushDenormals flush;
+    const Index first_row = piece % blocks * kRows;
+    Folded::Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
+    const std::size_t first = at(piece / blocks) * kChunk, last = std::min(first + kChunk, subsets.size());
+    for (std::size_t i = first; i < last; ++i) {
+      const std::size_t s = queries.order[i];
+      float* column = &out(first_row, static_cast<Index>(s));
+      for (Index row = 0; row < walk.count(); row += 16) __builtin_prefetch(column + row, 1);
+      const float* sum = walk.sum(queries.variables(s), queries.ranks(s));
+      const double shift = static_cast<double>(queries.size(s)) * term_constant - walk.log_scale(queries.size(s));
+      kernel::density_store(sum, static_cast<float>(shift), walk.count(), column);
+    }
+  });
+}
+
+Eigen::MatrixXf Density::log_density(const Table& rows, std::span<const Subset> subsets) const {
+  Eigen::MatrixXf out(rows.rows(), static_cast<Index>(subsets.size()));
+  log_density(rows, subsets, out);
+  return out;
+}
+
+Eigen::MatrixXf Density::log_density(const Table& rows, const Subset& subset, std::span<const Trial> trials) const {
+  check(rows.cols() == shape().variables, "[log_density] rows of {} values; this network has {} variables", rows.cols(),
+        shape().variables);
+  Index combinations = 1;
+  std::vector<Index> stride(trials.size());  // between the results of a trial's next values
+  for (std::size_t k = trials.size(); k-- > 0;) {
+    check(trials[k].values.rows() == rows.rows(), "[log_density] {} rows of values to try for a table of {}",
+          trials[k].values.rows(), rows.rows());
+    check(std::find(subset.begin(), subset.end(), trials[k].variable) != subset.end(),
+          "[log_density] variable {} is to be tried but not in the subset", trials[k].variable);
+    stride[k] = combinations;
+    combinations *= trials[k].values.cols();
+  }
+  // The last in the network's order changes most often.
+  std::vector<std::size_t> nesting(trials.size());
+  std::iota(nesting.begin(), nesting.end(), std::size_t{0});
+  std::sort(nesting.begin(), nesting.end(),
+            [&](std::size_t k, std::size_t l) { return trials[k].variable < trials[l].variable; });
+
+  const Queries queries = prepare(shape(), {&subset, 1});
+  const double term_constant = kernel::density_term_constant();
+  Eigen::MatrixXf out(rows.rows(), combinations);
+  parallel_for((rows.rows() + kRows - 1) / kRows, [&](std::ptrdiff_t block) {
+    const FlushDenormals flush;
+    const Index first_row = block * kRows;
+    Folded::Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
+    const auto go_through = [&](const auto& self, std::size_t level, Index column) -> void {
+      if (level == nesting.size()) {
+        const float* sum = walk.sum(queries.variables(0), queries.ranks(0));
+        const double shift = static_cast<double>(subset.size()) * term_constant - walk.log_scale(subset.size());
+        kernel::density_store(sum, static_cast<float>(shift), walk.count(), &out(first_row, column));
+        return;
+      }
+      const Trial& trial = trials[nesting[level]];
+      for (Index v = 0; v < trial.values.cols(); ++v) {
+        walk.replace(trial.variable, &trial.values(first_row, v));
+        self(self, level + 1, column + v * stride[nesting[level]]);
+      }
+    };
+    go_through(go_through, 0, 0);
+  });
+  return out;
+}
+
+}  // namespace fansite::flow

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/detail/conditional_distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace fansite::flow {
+namespace {
+
+using Part = EnsembleDensity::Part;
+
+// A member with those of the rows asked for that it judges.
+struct Judged {
+  const Part* part;
+  std::vector<int> place;  // of each such row among those asked for
+  Table table;
+};
+
+std::vector<Judged> judged(const EnsembleDensity& density, std::span<const int> rows) {
+  std::vector<int> place_of(static_cast<std::size_t>(density.rows()), -1);
+  for (std::size_t i = 0; i < rows.size(); ++i) place_of[static_cast<std::size_t>(rows[i])] = static_cast<int>(i);
+  std::vector<Judged> result;
+  for (const Part& part : density.parts()) {
+    Judged of_part{&part, {}, {}};
+    std::vector<int> kept;
+    for (std::size_t i = 0; i < part.unseen.size(); ++i) {
+      const int place = place_of[static_cast<std::size_t>(part.unseen[i])];
+      if (place < 0) continue;
+      of_part.place.push_back(place);
+      kept.push_back(static_cast<int>(i));
+    }
+    of_part.table = part.unseen_table(kept, Eigen::all);
+    result.push_back(std::move(of_part));
+  }
+  return result;
+}
+
+// p(points(i, g) | given) of the mixture, in units of the largest of each row: a row's densities may all be too large
+// or too small for a float.
+Eigen::MatrixXf density_at(const EnsembleDensity& density, const std::vector<Judged>& judges, int variable,
+                           std::span<const int> given, const Eigen::MatrixXf& points) {
+  Eigen::MatrixXf result =
+      Eigen::MatrixXf::Constant(points.rows(), points.cols(), -std::numeric_limits<float>::infinity());
+  std::vector<int> with_variable(given.begin(), given.end());
+  with_variable.push_back(variable);
+  for (const auto& [part, place, table] : judges) {
+    const std::vector<Subset> before = {part->places(given)};
+    const Subset both = part->places(with_variable);
+    const Trial trial = {part->place[static_cast<std::size_t>(variable)], points(place, Eigen::all)};
+    const Eigen::MatrixXf log_before = part->density.log_density(table, before);
+    const Eigen::MatrixXf log_both = part->density.log_density(table, both, {&trial, 1});
+    for (Index g = 0; g < points.cols(); ++g) {
+      for (Index i = 0; i < table.rows(); ++i) {
+        float& sum = result(place[static_cast<std::size_t>(i)], g);  // ln Σ_k p_k so far
+        const float l = log_both(i, g) - log_before(i, 0);
+        const float top = std::max(sum, l);
+        sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
+      }
+    }
+    density.count(table.rows() * (points.cols() + 1));
+  }
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp();
+  return result;
+}
+
+// The distribution function: F(x_g) − F(x_0), times a factor.
+Eigen::ArrayXf cumulative(const Eigen::MatrixXf& densities, Index row) {
+  Eigen::ArrayXf sum = Eigen::ArrayXf::Zero(densities.cols());
+  for (Index g = 1; g < sum.size(); ++g) sum[g] = sum[g - 1] + 0.5f * (densities(row, g) + densities(row, g - 1));
+  return sum;
+}
+
+// Where in [0, 1] between two points a density that goes linearly from `left` to `right` has integrated to `area`.
+float place_of(float area, float left, float right) {
+  const float slope = right - left;
+  // The root of left·s + slope·s²/2 = area, in the form that is exact for slope → 0.
+  const float root = left + std::sqrt(std::max(0.0f, left * left + 2 * slope * area));
+  return root > 0 ? std::clamp(2 * area / root, 0.0f, 1.0f) : 0.5f;
+}
+
+// The g-th of `count` evenly spaced points.
+float spaced(float from, float to, Index g, Index count) {
+  return from + (to - from) * static_cast<float>(g) / static_cast<float>(count - 1);
+}
+
+}  // namespace
+
+Eigen::RowVectorXf ConditionalLaw::quantiles(Index row, int count) const {
+  const Eigen::ArrayXf sum = cumulative(densities, row);
+  const Index last = points.cols() - 1;
+  const float width = points(row, 1) - points(row, 0);
+  Eigen::RowVectorXf result(count);
+  Index g = 1;
+  for (int k = 0; k < count; ++k) {
+    const float goal = (static_cast<float>(k) + 0.5f) / static_cast<float>(count) * sum[last];
+    while (g < last && sum[g] < goal) ++g;
+    result[k] = points(row, g - 1) + width * place_of(goal - sum[g - 1], densities(row, g - 1), densities(row, g));
+  }
+  return result;
+}
+
+double ConditionalLaw::probability(Index row, float x) const {
+  const Eigen::ArrayXf sum = cumulative(densities, row);
+  const Index last = points.cols() - 1;
+  if (x <= points(row, 0)) return 0;
+  if (x >= points(row, last)) return 1;
+  Index g = 1;
+  while (points(row, g) < x) ++g;
+  const float left = densities(row, g - 1), right = densities(row, g);
+  const float s = (x - points(row, g - 1)) / (points(row, g) - points(row, g - 1));
+  const float area = sum[g - 1] + s * (left + 0.5f * s * (right - left));
+  return static_cast<double>(area) / static_cast<double>(sum[last]);
+}
+
+ConditionalLaw conditional_law(const EnsembleDensity& density, int variable, std::span<const int> given,
+                               std::span<const int> rows, const LawGrid& grid) {
+  const std::vector<Judged> judges = judged(density, rows);
+  const auto count = static_cast<Index>(rows.size());
+  const auto column = density.values().col(variable);
+  const float margin = grid.margin * (column.maxCoeff() - column.minCoeff());
+  const float low = column.minCoeff() - margin, high = column.maxCoeff() + margin;
+  Eigen::MatrixXf coarse(count, grid.coarse);
+  for (Index g = 0; g < grid.coarse; ++g) coarse.col(g).setConstant(spaced(low, high, g, grid.coarse));
+  const Eigen::MatrixXf densities = density_at(density, judges, variable, given, coarse);
+  ConditionalLaw law;
+  law.points.resize(count, grid.points);
+  for (Index i = 0; i < count; ++i) {
+    const Eigen::ArrayXf sum = cumulative(densities, i);
+    const float all = sum[grid.coarse - 1];
+    Index first = 0, last = grid.coarse - 1;
+    while (first < grid.coarse - 2 && sum[first + 1] <= grid.tail * all) ++first;
+    while (last > first + 1 && sum[last - 1] >= (1 - grid.tail) * all) --last;
+    for (Index g = 0; g < grid.points; ++g)
+      law.points(i, g) = spaced(coarse(i, first), coarse(i, last), g, grid.points);
+  }
+  law.densities = density_at(density, judges, variable, given, law.points);
+  return law;
+}
+
+}  // namespace fansite::flow

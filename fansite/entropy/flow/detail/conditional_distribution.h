@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The law of one variable given others, row by row, on a grid of its values.
+#pragma once
+
+#include <span>
+
+#include "fansite/entropy/flow/ensemble_density.h"
+
+namespace fansite::flow {
+
+/// Where a law is tabulated: first over the column's whole range, then between the points that hold nearly all of it.
+struct LawGrid {
+  float margin = 0;  ///< of the range, beyond either end of it
+  Index coarse = 0;  ///< points of the first pass …
+  float tail = 0;    ///< … of which so much may be left out on either side …
+  Index points = 0;  ///< … and of the second
+};
+
+/// A law at evenly spaced points, linear between them; what lies outside of them does not exist.
+struct ConditionalLaw {
+  Eigen::MatrixXf points;     ///< rows × points, ascending
+  Eigen::MatrixXf densities;  ///< there, in units of the largest of each row
+
+  /// The (k + ½)/count quantiles of a row.
+  Eigen::RowVectorXf quantiles(Index row, int count) const;
+  /// P(variable ≤ x) in a row.
+  double probability(Index row, float x) const;
+};
+
+/// p(variable | given) in each of these rows of the table, of the mixture of the members that have not seen it, the
+/// row's other values as they are.
+ConditionalLaw conditional_law(const EnsembleDensity& density, int variable, std::span<const int> given,
+                               std::span<const int> rows, const LawGrid& grid);
+
+}  // namespace fansite::flow

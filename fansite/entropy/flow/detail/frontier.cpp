@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/detail/frontier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "fansite/base/error.h"
+
+namespace fansite::flow {
+namespace {
+
+constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
+
+}  // namespace
+
+FlowFrontier::FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets, const Candidates& candidates,
+                           const Progress& progress)
+    : estimator_(estimator),
+      progress_(progress),
+      targets_(targets.begin(), targets.end()),
+      candidates_(candidates),
+      sets_(targets.size()) {}
+
+std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
+  std::vector<EntropyQuery> queries;
+  const int target = targets_[static_cast<std::size_t>(slot)];
+  for (int z = 0; z < estimator_.variables(); ++z) {
+    const auto& set = members(slot);
+    if (!candidates_.may_join(z, target)) continue;
+    if (std::find(set.begin(), set.end(), z) != set.end()) continue;
+    EntropyQuery& query = queries.emplace_back(EntropyQuery{target, set});
+    query.given.push_back(z);
+  }
+  return queries;
+}
+
+std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, Jury jury) const {
+  std::vector<double> result;
+  for (std::size_t first = 0; first < queries.size(); first += kQueriesAtOnce) {
+    throw_if_interrupted(progress_);
+    const auto some = queries.subspan(first, std::min(kQueriesAtOnce, queries.size() - first));
+    const Eigen::MatrixXf log_density = estimator_.log_conditional(some, jury);
+    for (Index q = 0; q < log_density.cols(); ++q) result.push_back(-log_density.col(q).cast<double>().mean());
+  }
+  return result;
+}
+
+void FlowFrontier::keep_best(std::vector<std::vector<EntropyQuery>>& queries, Jury jury, std::size_t share,
+                             std::size_t least) const {
+  std::vector<EntropyQuery> all;
+  for (const auto& of_slot : queries) all.insert(all.end(), of_slot.begin(), of_slot.end());
+  const std::vector<double> entropy = entropies(all, jury);
+  std::size_t first = 0;
+  for (auto& of_slot : queries) {
+    std::vector<std::size_t> order(of_slot.size());
+    std::iota(order.begin(), order.end(), first);
+    const std::size_t kept = std::min(order.size(), std::max(order.size() / share, least));
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+        [&](std::size_t a, std::size_t b) { return entropy[a] != entropy[b] ? entropy[a] < entropy[b] : a < b; });
+    first += of_slot.size();
+    of_slot.clear();
+    for (std::size_t k = 0; k < kept; ++k) of_slot.push_back(std::move(all[order[k]]));
+  }
+}
+
+std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>& before,
+                                                 const std::vector<EntropyQuery>& after, Jury jury) const {
+  std::vector<Candidate> result;
+  for (std::size_t first = 0; first < before.size(); first += kQueriesAtOnce / 2) {
+    throw_if_interrupted(progress_);
+    const std::size_t last = std::min(first + kQueriesAtOnce / 2, before.size());
+    std::vector<EntropyQuery> queries;  // each once: candidates of one slot share what they are compared with
+    std::map<std::pair<int, std::vector<int>>, Index> place;
+    const auto place_of = [&](const EntropyQuery& query) {
+      const auto [found, added] = place.try_emplace({query.target, query.given}, static_cast<Index>(queries.size()));
+      if (added) queries.push_back(query);
+      return found->second;
+    };
+    std::vector<std::pair<Index, Index>> places;
+    for (std::size_t q = first; q < last; ++q) places.emplace_back(place_of(before[q]), place_of(after[q]));
+    const Eigen::MatrixXf log_density = estimator_.log_conditional(queries, jury);
+    for (const auto& [from, to] : places) {
+      const Eigen::ArrayXd gain =
+          log_density.col(to).cast<double>().array() - log_density.col(from).cast<double>().array();
+      const auto n = static_cast<double>(gain.size());
+      Candidate& candidate = result.emplace_back();
+      candidate.gain = gain.mean();
+      candidate.standard_error = n > 1 ? std::sqrt((gain - candidate.gain).square().sum() / (n - 1) / n) : 0.0;
+    }
+  }
+  return result;
+}
+
+void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> best) {
+  std::vector<std::vector<EntropyQuery>> queries;
+  for (const int slot : slots) queries.push_back(candidates_of(slot));
+  if (estimator_.rows() > EnsembleDensity::kSampleRows) {
+    keep_best(queries, Jury::sample, 16, 8);
+  }
+  std::vector<EntropyQuery> before, after;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    before.insert(before.end(), queries[s].size(), {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])});
+    after.insert(after.end(), queries[s].begin(), queries[s].end());
+  }
+  const std::vector<Candidate> gains = differences(before, after, Jury::all);
+  std::size_t q = 0;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    best[s] = Candidate{};
+    for (const EntropyQuery& query : queries[s]) {
+      const Candidate& candidate = gains[q++];
+      if (best[s].variable >= 0 && candidate.gain <= best[s].gain) continue;
+      best[s] = candidate;
+      best[s].variable = query.given.back();
+    }
+  }
+}
+
+void FlowFrontier::add(int slot, int variable) { sets_[static_cast<std::size_t>(slot)].push_back(variable); }
+
+void FlowFrontier::drop_last(int slot, int count) {
+  auto& set = sets_[static_cast<std::size_t>(slot)];
+  check(count >= 0 && static_cast<std::size_t>(count) <= set.size(), "[frontier] {} of {} members to drop", count,
+        set.size());
+  set.resize(set.size() - static_cast<std::size_t>(count));
+}
+
+std::vector<Candidate> FlowFrontier::gains(int slot) {
+  const std::vector<int>& set = members(slot);
+  std::vector<EntropyQuery> before, after;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    before.push_back(
+        {targets_[static_cast<std::size_t>(slot)], {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
+    after.push_back(before.back());
+    after.back().given.push_back(set[k]);
+  }
+  std::vector<Candidate> result = differences(before, after, Jury::all);
+  for (std::size_t k = 0; k < set.size(); ++k) result[k].variable = set[k];
+  return result;
+}
+
+std::vector<Candidate> FlowFrontier::losses(int slot) {
+  const std::vector<int>& set = members(slot);
+  std::vector<EntropyQuery> without, with;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    with.push_back({targets_[static_cast<std::size_t>(slot)], set});
+    without.push_back(with.back());
+    without.back().given.erase(without.back().given.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+  std::vector<Candidate> result = differences(without, with, Jury::all);
+  for (std::size_t k = 0; k < set.size(); ++k) result[k].variable = set[k];
+  return result;
+}
+
+void FlowFrontier::remove(int slot, int variable) {
+  auto& set = sets_[static_cast<std::size_t>(slot)];
+  const auto member = std::find(set.begin(), set.end(), variable);
+  check(member != set.end(), "[frontier] variable {} is not in the set of slot {}", variable, slot);
+  set.erase(member);
+}
+
+}  // namespace fansite::flow

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A block of targets searched with flows: every candidate of every target in one batch.
+#pragma once
+
+#include <vector>
+
+#include "fansite/entropy/flow/estimator.h"
+
+namespace fansite::flow {
+
+class FlowFrontier final : public Frontier {
+ public:
+  FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets, const Candidates& candidates,
+               const Progress& progress);
+
+  void find_best(std::span<const int> slots, std::span<Candidate> best) override;
+  void add(int slot, int variable) override;
+  void drop_last(int slot, int count) override;
+  std::vector<Candidate> gains(int slot) override;
+  std::vector<Candidate> losses(int slot) override;
+  void remove(int slot, int variable) override;
+  const std::vector<int>& members(int slot) const override { return sets_[static_cast<std::size_t>(slot)]; }
+
+ private:
+  /// A query for each candidate of a slot.
+  std::vector<EntropyQuery> candidates_of(int slot) const;
+  /// Of each slot's queries those with the least entropies in the eyes of a jury: one in `share`, `least` at least.
+  void keep_best(std::vector<std::vector<EntropyQuery>>& queries, Jury jury, std::size_t share,
+                 std::size_t least) const;
+  /// What each `after` gains over its `before`, over the rows of the jury.
+  std::vector<Candidate> differences(const std::vector<EntropyQuery>& before, const std::vector<EntropyQuery>& after,
+                                     Jury jury) const;
+  std::vector<double> entropies(std::span<const EntropyQuery> queries, Jury jury) const;
+
+  const FlowEstimator& estimator_;
+  const Progress& progress_;
+  std::vector<int> targets_;
+  Candidates candidates_;
+  std::vector<std::vector<int>> sets_;
+};
+
+}  // namespace fansite::flow

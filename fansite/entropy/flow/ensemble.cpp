@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/ensemble.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <tuple>
+
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/entropy/flow/model_file.h"
+
+namespace fansite::flow {
+namespace {
+
+// Streams of the ensemble's key.
+enum Stream : std::uint64_t { kFolds, kOrders, kTraining };
+
+// The columns of `values` in the order of a member.
+template <class Rows>
+Rows in_order(const Matrix& values, const std::vector<int>& order) {
+  Rows rows(values.rows(), values.cols());
+  for (Index place = 0; place < values.cols(); ++place) {
+    rows.col(place) = values.col(order[static_cast<std::size_t>(place)]).template cast<float>();
+  }
+  return rows;
+}
+
+// Keeps the file that an interrupted training continues from.
+class CheckpointKeeper {
+ public:
+  CheckpointKeeper(Checkpoint& checkpoint, std::string path)
+      : checkpoint_(checkpoint), path_(std::move(path)), kept_(checkpoint.under_way.size()) {}
+
+  void under_way(std::size_t member, const Training& training) {
+    if (path_.empty()) return;
+    const std::lock_guard lock(lock_);
+    if (kept_[member].seconds() < wait_) return;
+    checkpoint_.under_way[member] = training.state();
+    kept_[member].lap();
+    if (written_.seconds() >= wait_) write();
+  }
+
+  // The last of it.
+  void interrupted(std::size_t member, const Training& training) {
+    if (path_.empty()) return;
+    const std::lock_guard lock(lock_);
+    checkpoint_.under_way[member] = training.state();
+    write();
+  }
+
+  void finished(std::size_t member, Trained trained) {
+    const std::lock_guard lock(lock_);
+    checkpoint_.ensemble.members[member].trained = std::move(trained);
+    checkpoint_.under_way[member].reset();
+    complete_ = false;
+    if (!path_.empty() && written_.seconds() >= wait_) write();
+  }
+
+  // The whole ensemble, unless it is there already.
+  void ended() {
+    if (!path_.empty() && !complete_) write();
+  }
+
+ private:
+  void write() {
+    written_.lap();
+    save_checkpoint(checkpoint_, path_);
+    wait_ = std::max(1.0, 30 * written_.lap());  // a thirtieth of the time at most
+    complete_ = true;
+  }
+
+  Checkpoint& checkpoint_;
+  std::string path_;
+  std::mutex lock_;
+  std::vector<Stopwatch> kept_;  // since each member's state was last taken over
+  Stopwatch written_;            // since the file was
+  double wait_ = 1;              // seconds
+  bool complete_ = true;         // the file has every member that has ended
+};
+
+std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Member& member) {
+  std::vector<int> rows;
+  for (Index row = 0; row < ensemble.rows; ++row) {
+    if (ensemble.params.folds == 1 || ensemble.has_seen(member, row)) rows.push_back(static_cast<int>(row));
+  }
+  return rows;
+}
+
+Ensemble untrained(const Dataset& data, const EnsembleParams& params) {
+  Ensemble ensemble;
+  ensemble.variables = data.names;
+  ensemble.rows = data.rows();
+  ensemble.data_hash = hash_of(data.values);
+  ensemble.params = params;
+  // Fitted to all rows, those left out by a member too: a map of a single column tells nothing about other columns.
+  ensemble.transforms = fit_transforms(params.transform, data.values);
+  const Key key{params.seed};
+  for (int repeat = 0; repeat < params.repeats; ++repeat) {
+    if (params.folds > 1) {
+      const auto order = Random(key.split(kFolds).split(static_cast<std::uint64_t>(repeat)))
+                             .permutation(static_cast<int>(ensemble.rows));
+      auto& folds = ensemble.fold_of_row.emplace_back(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        folds[static_cast<std::size_t>(order[i])] =
+            static_cast<std::uint16_t>(i % static_cast<std::size_t>(params.folds));
+      }
+    }
+    for (int fold = 0; fold < params.folds; ++fold) {
+      Member& member = ensemble.members.emplace_back();
+      member.order = Random(key.split(kOrders).split(ensemble.members.size() - 1)).permutation(data.variables());
+      member.repeat = repeat;
+      member.fold = fold;
+    }
+  }
+  return ensemble;
+}
+
+// Takes over the members of a file of the same training.
+void resume(Checkpoint& fresh, const std::string& path) {
+  if (path.empty() || !std::filesystem::exists(path)) return;
+  Checkpoint saved = load_checkpoint(path);
+  const Ensemble& a = fresh.ensemble;
+  const Ensemble& b = saved.ensemble;
+  check(a.variables == b.variables && a.rows == b.rows && a.data_hash == b.data_hash,
+        "[train] {} is the checkpoint of another table; delete it or choose another path", path);
+  check(a.params == b.params,
+        "[train] {} is the checkpoint of a training with other settings; delete it or choose "
+        "another path",
+        path);
+  fresh = std::move(saved);
+}
+
+}  // namespace
+
+bool Ensemble::has_seen(const Member& member, Index row) const {
+  return params.folds == 1 ||
+         fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
+}
+
+std::vector<MeanCurvePoint> Ensemble::curve() const {
+  std::map<std::int64_t, std::vector<CurvePoint>> points;
+  for (const Member& member : members) {
+    for (const CurvePoint& point : member.trained.curve) points[point.step].push_back(point);
+  }
+  const auto mean_and_sd = [](const std::vector<CurvePoint>& at, double CurvePoint::*loss) {
+    double sum = 0, squares = 0;
+    for (const CurvePoint& point : at) sum += point.*loss;
+    const double mean = sum / static_cast<double>(at.size());
+    for (const CurvePoint& point : at) squares += (point.*loss - mean) * (point.*loss - mean);
+    return std::pair(mean, at.size() > 1 ? std::sqrt(squares / static_cast<double>(at.size() - 1)) : 0.0);
+  };
+  std::vector<MeanCurvePoint> result;
+  for (const auto& [step, at] : points) {
+    MeanCurvePoint& point = result.emplace_back();
+    point.step = step;
+    std::tie(point.training, point.training_sd) = mean_and_sd(at, &CurvePoint::training);
+    std::tie(point.held_out, point.held_out_sd) = mean_and_sd(at, &CurvePoint::held_out);
+  }
+  return result;
+}
+
+std::int64_t Ensemble::steps() const {
+  std::int64_t sum = 0;
+  for (const Member& member : members) sum += member.trained.steps;
+  return sum;
+}
+
+std::int64_t Ensemble::undone_steps() const {
+  std::int64_t sum = 0;
+  for (const Member& member : members) sum += member.trained.undone_steps;
+  return sum;
+}
+
+std::string Ensemble::warning() const {
+  if (undone_steps() == 0) return "";
+  return fmt::format(
+      "[train] {} of {} steps were taken back because the loss was not finite; is there an absurd value in the data?",
+      undone_steps(), steps());
+}
+
+int default_blocks(int variables) { return variables <= 5 ? 24 : variables <= 12 ? 12 : 6; }
+
+EnsembleParams complete(const EnsembleParams& params, int variables, Index rows) {
+  EnsembleParams p = params;
+  if (p.shape.variables == 0) {
+    p.shape = paper_shape(variables);
+    p.shape.blocks = p.blocks > 0 ? p.blocks : default_blocks(variables);
+  }
+  p.blocks = 0;  // the shape says it now
+  check(p.shape.variables == variables, "[flow] a shape of {} variables for a table of {}", p.shape.variables,
+        variables);
+  check(p.folds >= 1 && p.folds <= 1000, "[flow] {} folds; use 1 to 1000", p.folds);
+  check(p.repeats >= 1 && p.repeats <= 10000, "[flow] {} repeats; use 1 to 10000", p.repeats);
+  check_data(rows >= 2 * Index{p.folds}, "[flow] {} rows are too few for {} folds; use fewer folds or more rows", rows,
+             p.folds);
+  validate(p.train, p.shape);
+  p.train = complete(p.train, p.shape);
+  return p;
+}
+
+namespace {
+
+// Members side by side, which costs no synchronisation; a last one alone gets all the threads.
+struct Shifts {
+  int together = 0;
+  bool last_alone = false;
+
+  explicit Shifts(std::size_t members) {
+    const auto threads = static_cast<std::size_t>(thread_count());
+    last_alone = threads > 1 && members % threads == 1;
+    together = static_cast<int>(members) - (last_alone ? 1 : 0);
+  }
+};
+
+// Steps a second of so many members side by side, or of one with a team.
+double steps_per_second(const Ensemble& ensemble, const Matrix& values, int at_once, Team* team,
+                        const Progress& progress) {
+  constexpr double kMeasure = 0.4;  // seconds
+  std::vector<double> rates(static_cast<std::size_t>(at_once), 0.0);
+  parallel_for(at_once, [&](std::ptrdiff_t i) {
+    const Member& member = ensemble.members[static_cast<std::size_t>(i)];
+    const auto table = in_order<RowTable>(values, member.order);
+    const std::vector<int> rows = rows_to_train_on(ensemble, member);
+    TrainParams endless = ensemble.params.train;
+    endless.steps = std::int64_t{1} << 40;
+    Training training(table, rows, ensemble.params.shape, endless, Key{static_cast<std::uint64_t>(i)}, team);
+    training.advance(2);  // pages and caches
+    const Stopwatch watch;
+    std::int64_t steps = 0;
+    for (; watch.seconds() < kMeasure; steps += 5) {
+      throw_if_interrupted(progress);
+      training.advance(5);
+    }
+    rates[static_cast<std::size_t>(i)] = static_cast<double>(steps) / watch.seconds();
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+}  // namespace
+
+double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress) {
+  const EnsembleParams settings = complete(params, data.variables(), data.rows());
+  const Ensemble ensemble = untrained(data, settings);
+  const Matrix values = apply_transforms(ensemble.transforms, data.values);
+  const Shifts shifts(ensemble.members.size());
+  const auto steps = static_cast<double>(settings.train.steps);
+  double seconds = 0;
+  if (shifts.together > 0) {
+    const int at_once = std::min(thread_count(), shifts.together);
+    const int rounds = (shifts.together + at_once - 1) / at_once;
+    seconds += rounds * at_once * steps / steps_per_second(ensemble, values, at_once, nullptr, progress);
+  }
+  if (shifts.last_alone) {
+    Team team;
+    seconds += steps / steps_per_second(ensemble, values, 1, &team, progress);
+  }
+  return seconds;
+}
+
+Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
+                        const std::string& checkpoint_path) {
+  const EnsembleParams settings = complete(params, data.variables(), data.rows());
+  Checkpoint checkpoint;
+  checkpoint.ensemble = untrained(data, settings);
+  checkpoint.under_way.resize(checkpoint.ensemble.members.size());
+  resume(checkpoint, checkpoint_path);
+  const Matrix values = apply_transforms(checkpoint.ensemble.transforms, data.values);
+  CheckpointKeeper keeper(checkpoint, checkpoint_path);
+
+  std::vector<std::size_t> waiting;
+  for (std::size_t m = 0; m < checkpoint.ensemble.members.size(); ++m) {
+    if (checkpoint.ensemble.members[m].trained.weights.values.empty()) waiting.push_back(m);
+  }
+  progress.begin("training", static_cast<long>(settings.train.steps) * static_cast<long>(waiting.size()));
+  const auto train_member = [&](std::size_t m, Team* team) {
+    const Member& member = checkpoint.ensemble.members[m];
+    const auto table = in_order<RowTable>(values, member.order);
+    const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, member);
+    Training training(table, rows, settings.shape, settings.train, Key{settings.seed}.split(kTraining).split(m), team);
+    if (checkpoint.under_way[m]) training.restore(*checkpoint.under_way[m]);
+    long reported = 0;
+    constexpr std::int64_t kReport = 50;  // steps, some 10 ms
+    while (!training.finished()) {
+      if (progress.interrupted()) {
+        keeper.interrupted(m, training);
+        throw Interrupted("interrupted");
+      }
+      training.advance(kReport);
+      const long done = static_cast<long>(training.steps());
+      progress.advance(done - std::exchange(reported, done));
+      keeper.under_way(m, training);
+    }
+    progress.advance(static_cast<long>(settings.train.steps) - reported);
+    keeper.finished(m, training.result());
+  };
+  const Shifts shifts(waiting.size());
+  parallel_for(shifts.together, [&](std::ptrdiff_t i) { train_member(waiting[static_cast<std::size_t>(i)], nullptr); });
+  if (shifts.last_alone) {
+    Team team;
+    train_member(waiting.back(), &team);
+  }
+  keeper.ended();
+  return std::move(checkpoint.ensemble);
+}
+
+}  // namespace fansite::flow

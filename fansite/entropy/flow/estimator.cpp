@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/estimator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fansite/base/error.h"
+#include "fansite/base/special.h"
+#include "fansite/entropy/flow/dependence.h"
+#include "fansite/entropy/flow/detail/frontier.h"
+#include "fansite/table/findings.h"
+
+namespace fansite {
+namespace {
+
+constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
+
+// Per column: itself, the earlier column it repeats, or −1 for a constant.
+std::vector<int> originals(const Dataset& data) {
+  const std::vector<Finding> findings = inspect(data);
+  std::vector<int> original = copies(findings, data.variables());
+  for (std::size_t j = 0; j < original.size(); ++j) {
+    if (original[j] < 0) original[j] = static_cast<int>(j);
+  }
+  for (const Finding& finding : findings) {
+    if (finding.kind != Finding::Kind::constant) continue;
+    for (const int column : finding.columns) original[static_cast<std::size_t>(column)] = -1;
+  }
+  return original;
+}
+
+// Mean and standard error over rows.
+EntropyEstimate mean_of(const Eigen::ArrayXd& values) {
+  const auto n = static_cast<double>(values.size());
+  EntropyEstimate estimate;
+  estimate.value = values.mean();
+  estimate.standard_error = n > 1 ? std::sqrt((values - estimate.value).square().sum() / (n - 1) / n) : 0.0;
+  return estimate;
+}
+
+std::vector<int> columns_of(const Dataset& data, const flow::Ensemble& ensemble) {
+  std::vector<int> column;
+  for (const int original : originals(data)) {
+    if (original < 0) {
+      column.push_back(-1);
+      continue;
+    }
+    const std::string& name = data.names[static_cast<std::size_t>(original)];
+    const auto found = std::find(ensemble.variables.begin(), ensemble.variables.end(), name);
+    check(found != ensemble.variables.end(),
+          "[entropy] the model does not know column '{}'; it was trained on another table", name);
+    column.push_back(static_cast<int>(found - ensemble.variables.begin()));
+  }
+  return column;
+}
+
+// The table's values in the ensemble's columns.
+Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std::vector<int>& column) {
+  Matrix values(data.rows(), static_cast<Index>(ensemble.variables.size()));
+  std::vector<char> filled(ensemble.variables.size(), 0);
+  for (std::size_t j = 0; j < column.size(); ++j) {
+    if (column[j] < 0 || filled[static_cast<std::size_t>(column[j])] != 0) continue;
+    values.col(column[j]) = data.values.col(static_cast<Index>(j));
+    filled[static_cast<std::size_t>(column[j])] = 1;
+  }
+  for (std::size_t k = 0; k < filled.size(); ++k) {
+    check(filled[k] != 0, "[entropy] the model's column '{}' is missing or constant in this table",
+          ensemble.variables[k]);
+  }
+  return values;
+}
+
+}  // namespace
+
+Dataset learnable_columns(const Dataset& data) {
+  const std::vector<int> original = originals(data);
+  std::vector<int> kept;
+  Dataset learnable;
+  for (std::size_t j = 0; j < original.size(); ++j) {
+    if (original[j] != static_cast<int>(j)) continue;
+    kept.push_back(static_cast<int>(j));
+    learnable.names.push_back(data.names[j]);
+  }
+  check_data(!kept.empty(), "[flow] every column is constant; there is nothing to learn");
+  learnable.values = data.values(Eigen::all, kept);
+  return learnable;
+}
+
+FlowEstimator::FlowEstimator(const Dataset& data, const flow::Ensemble& ensemble)
+    : column_(columns_of(data, ensemble)), density_(ensemble, values_of(data, ensemble, column_)) {
+  for (const ColumnTransform& transform : ensemble.transforms) log_slope_.push_back(transform.log_slope);
+}
+
+bool FlowEstimator::original_scale(int target) const {
+  const int column = column_[static_cast<std::size_t>(target)];
+  return column >= 0 && std::isfinite(log_slope_[static_cast<std::size_t>(column)]);
+}
+
+FlowEstimator::Reduced FlowEstimator::reduce(const EntropyQuery& query) const {
+  validate(query, variables());
+  Reduced reduced;
+  reduced.query.target = column_[static_cast<std::size_t>(query.target)];
+  reduced.determined = reduced.query.target < 0;
+  for (const int variable : query.given) {
+    const int column = column_[static_cast<std::size_t>(variable)];
+    if (column < 0) continue;
+    if (column == reduced.query.target) reduced.determined = true;
+    reduced.query.given.push_back(column);
+  }
+  auto& given = reduced.query.given;
+  std::sort(given.begin(), given.end());
+  given.erase(std::unique(given.begin(), given.end()), given.end());
+  check(reduced.determined || static_cast<int>(given.size()) < largest_subset(),
+        "[entropy] {} variables given; this flow knows sets of up to {}, the target among them", given.size(),
+        largest_subset());
+  return reduced;
+}
+
+std::vector<EntropyEstimate> FlowEstimator::conditional_entropy(std::span<const EntropyQuery> queries) const {
+  std::vector<EntropyEstimate> result(queries.size());
+  for (std::size_t first = 0; first < queries.size(); first += kQueriesAtOnce) {
+    std::vector<EntropyQuery> asked;
+    std::vector<std::size_t> place;
+    for (std::size_t q = first; q < std::min(first + kQueriesAtOnce, queries.size()); ++q) {
+      Reduced reduced = reduce(queries[q]);
+      result[q].value = -std::numeric_limits<double>::infinity();
+      if (reduced.determined) continue;
+      asked.push_back(std::move(reduced.query));
+      place.push_back(q);
+    }
+    const Eigen::MatrixXf log_density = density_.conditional(asked);
+    for (std::size_t a = 0; a < asked.size(); ++a) {
+      EntropyEstimate& estimate = result[place[a]];
+      estimate = mean_of(-log_density.col(static_cast<Index>(a)).cast<double>().array());
+      const double slope = log_slope_[static_cast<std::size_t>(asked[a].target)];
+      if (std::isfinite(slope)) estimate.value += slope;
+    }
+  }
+  return result;
+}
+
+std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const InformationQuery> queries) const {
+  std::vector<EntropyEstimate> result(queries.size());
+  for (std::size_t first = 0; first < queries.size(); first += kQueriesAtOnce / 2) {
+    std::vector<EntropyQuery> asked;
+    std::vector<std::size_t> place;
+    for (std::size_t q = first; q < std::min(first + kQueriesAtOnce / 2, queries.size()); ++q) {
+      EntropyQuery with = {queries[q].target, queries[q].given};
+      Reduced before = reduce(with);
+      with.given.insert(with.given.end(), queries[q].about.begin(), queries[q].about.end());
+      Reduced after = reduce(with);
+      if (before.determined) continue;  // nothing was left to tell
+      if (after.determined) {
+        result[q].value = std::numeric_limits<double>::infinity();
+        continue;
+      }
+      if (before.query.given == after.query.given) continue;  // nothing was added
+      asked.push_back(std::move(before.query));
+      asked.push_back(std::move(after.query));
+      place.push_back(q);
+    }
+    const Eigen::MatrixXf log_density = density_.conditional(asked);
+    for (std::size_t a = 0; a < place.size(); ++a) {
+      const auto column = static_cast<Index>(2 * a);
+      result[place[a]] =
+          mean_of((log_density.col(column + 1).cast<double>() - log_density.col(column).cast<double>()).array());
+    }
+  }
+  return result;
+}
+
+flow::Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queries,
+                                             const flow::CalibrationParams& params, Progress& progress) const {
+  std::vector<EntropyQuery> asked;
+  std::vector<int> targets;
+  for (const EntropyQuery& query : queries) {
+    Reduced reduced = reduce(query);
+    if (reduced.determined || !original_scale(query.target)) continue;
+    asked.push_back(std::move(reduced.query));
+    targets.push_back(query.target);
+  }
+  flow::Calibration result = flow::calibration(density_, asked, params, progress);
+  for (std::size_t t = 0; t < targets.size(); ++t) result.targets[t].target = targets[t];
+  return result;
+}
+
+// ---- What the search asks -------------------------------------------------------------------------------------------
+
+namespace {
+
+// Scores of less than this many nats are rounding: densities are good to 1e-5, and an information of 1e-3²/2 nats
+// cannot be seen in fewer than millions of rows.
+constexpr float kLeastSpread = 1e-3f;
+
+// Mean square 1, or zero.
+float scale_of(const flow::DependenceScores& scores) {
+  const float spread = std::sqrt((scores.rows - scores.rows.mean()).square().mean());
+  return spread < kLeastSpread ? 0.0f : 1 / spread;
+}
+
+}  // namespace
+
+double FlowEstimator::p_value(double, int) const { return std::numeric_limits<double>::quiet_NaN(); }
+
+PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
+  const auto columns = [&](const std::vector<int>& variables) {
+    std::vector<int> result;
+    for (const int variable : variables) result.push_back(column_[static_cast<std::size_t>(variable)]);
+    return result;
+  };
+  const int a = column_[static_cast<std::size_t>(query.a)], b = column_[static_cast<std::size_t>(query.b)];
+  PairEvidence evidence;
+  evidence.inflation = std::sqrt(2.0);
+  evidence.scores = Eigen::ArrayXf::Zero(rows());
+  Eigen::ArrayXd members = Eigen::ArrayXd::Zero(static_cast<Index>(density_.parts().size()));
+  const auto look = [&](int target, int other, const std::vector<int>& given) {
+    const flow::DependenceScores scores = flow::dependence_scores(density_, target, other, columns(given));
+    const float scale = scale_of(scores);
+    evidence.scores += scale * scores.rows;
+    members += static_cast<double>(scale) * scores.members;
+  };
+  look(a, b, query.given_a);
+  if (query.both_looks) look(b, a, query.given_b);
+  evidence.votes = (members > 0).cast<double>().mean();
+  const double sum = evidence.scores.cast<double>().sum();
+  const double squares = evidence.scores.cast<double>().square().sum();
+  evidence.p_value = squares > 0 ? normal_tail(sum / std::sqrt(squares) / evidence.inflation) : 1.0;
+  return evidence;
+}
+
+std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, const Candidates& candidates,
+                                              const Progress& progress) const {
+  check(candidates.variables() == variables(), "[frontier] {} candidate flags for {} variables", candidates.variables(),
+        variables());
+  return std::make_unique<flow::FlowFrontier>(*this, targets, candidates, progress);
+}
+
+Eigen::MatrixXf FlowEstimator::log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const {
+  std::vector<EntropyQuery> in_columns(queries.size());
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    in_columns[q].target = column_[static_cast<std::size_t>(queries[q].target)];
+    for (const int variable : queries[q].given) {
+      in_columns[q].given.push_back(column_[static_cast<std::size_t>(variable)]);
+    }
+  }
+  return density_.conditional(in_columns, jury);
+}
+
+}  // namespace fansite

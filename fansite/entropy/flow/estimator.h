@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entropies from an ensemble of flows: H(T|S) = −mean over rows of log p(x_T|x_S).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fansite/entropy/entropy.h"
+#include "fansite/entropy/flow/calibration.h"
+#include "fansite/entropy/flow/ensemble.h"
+#include "fansite/entropy/flow/ensemble_density.h"
+#include "fansite/table/dataset.h"
+
+namespace fansite {
+
+/// The columns a flow can learn: not constant, no copy of an earlier one.
+Dataset learnable_columns(const Dataset& data);
+
+/// Each row is judged by the members that have not seen it, if there are such, so that what a network has learnt by
+/// heart does not count; only a frontier's gains are by all members, which ranks better. Entropies are on the columns'
+/// original scale where that is defined (see original_scale).
+class FlowEstimator final : public SearchEstimator {
+ public:
+  /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError
+  /// names a column that it does not know.
+  FlowEstimator(const Dataset& data, const flow::Ensemble& ensemble);
+
+  std::string_view name() const override { return "flow"; }
+  int variables() const override { return static_cast<int>(column_.size()); }
+  Index rows() const override { return density_.rows(); }
+  /// False if the members judge rows that they were trained on: entropies are then too low.
+  bool out_of_sample() const { return density_.out_of_sample(); }
+  /// The most variables that one query may name, target and given together.
+  int largest_subset() const { return density_.largest_subset(); }
+  /// Whether H of this target is on the scale of its column. If not, because it holds too many equal values, it is on
+  /// the scale of its normal scores; informations are the same on both.
+  bool original_scale(int target) const;
+
+  /// Densities computed so far, of one subset, row and member each.
+  std::int64_t evaluations() const { return density_.evaluations(); }
+
+  using EntropyEstimator::conditional_entropy;
+  std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const override;
+  using EntropyEstimator::mutual_information;
+  std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const override;
+
+  /// How well the laws of these targets given these sets hold on rows that the judging members have not seen. Left out:
+  /// targets that are constant or among the given, and those with many equal values (see original_scale).
+  flow::Calibration calibration(std::span<const EntropyQuery> queries, const flow::CalibrationParams& params,
+                                Progress& progress) const;
+
+  bool held_out() const override { return true; }
+  double p_value(double gain, int given) const override;
+  /// The doubly centred test of both looks (flow/dependence.h), on rows that the judging members have not seen. That
+  /// networks learn from each other's rows at most doubles the variance of its z-score (docs/method.md).
+  PairEvidence pair_evidence(const PairQuery& query) const override;
+  bool informative(int variable) const override { return column_[static_cast<std::size_t>(variable)] >= 0; }
+  std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
+                                 const Progress& progress) const override;
+  int frontier_size() const override { return variables(); }
+  int largest_set() const override { return std::min(variables() - 1, density_.largest_subset() - 2); }
+
+  /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another.
+  Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const;
+
+ private:
+  /// A query in the ensemble's columns: constants say nothing, a copy is its original.
+  struct Reduced {
+    EntropyQuery query;
+    bool determined = false;  // the target is constant, or among the given
+  };
+  Reduced reduce(const EntropyQuery& query) const;
+
+  std::vector<int> column_;  // per variable of the table: the ensemble's column, −1 for a constant
+  std::vector<double> log_slope_;
+  flow::EnsembleDensity density_;
+};
+
+}  // namespace fansite

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+
+namespace fansite::flow {
+namespace {
+
+// Streams of a training's key.
+enum Stream : std::uint64_t { kInitial, kSplit, kLooks, kOrder, kSubsets };
+
+constexpr std::int64_t kMostUndone = 20;  // in a row, before training is given up
+constexpr int kHeldOutLooks = 2000;       // subsets that the held-out likelihood averages over, at least
+
+// Where training starts. The paper's values are tiny, and grow only because the marginals do not fit at first; over a
+// base they do, and the gradient of each of W1, W2 and V is a product of the other two: nothing would move for
+// thousands of steps. So W1 and V start large, as random features and a random readout, and W2 small, with no bias: the
+// flow starts as the identity nonetheless. Sigmoids that start alike also move alike, and make one mode; their shifts
+// are spread. With a standard deviation of s that is z = u + O(s²), and changes a normal density by O(s⁴).
+Parameters start(const Shape& shape, const TrainParams& params, Key key) {
+  constexpr double kW2 = 0.01, kV = 0.3, kSpread = 0.4;
+  Parameters parameters = initial_parameters(shape, key);
+  if (params.base == BaseKind::none) return parameters;
+  // Half of max_size values of unit variance come together in a node.
+  parameters.w1 *= 1 / (kInitialSize * std::sqrt(std::max(1.0, 0.5 * params.max_size)));
+  parameters.w2 *= kW2 / kInitialSize;
+  parameters.v *= kV / kInitialSize;
+  parameters.b2.setZero();
+  const int k = shape.sigmoids;
+  const double step = k > 1 ? kSpread * std::sqrt(12.0 / (k * k - 1)) : 0;  // of k evenly spaced shifts
+  for (int i = 0; i < k; ++i) parameters.c[k + i] = step * (i - 0.5 * (k - 1));
+  return parameters;
+}
+
+}  // namespace
+
+TrainParams complete(const TrainParams& params, const Shape& shape) {
+  TrainParams p = params;
+  if (p.batch == 0) p.batch = shape.variables < 100 ? 64 : 256;
+  if (p.max_size == 0) {
+    p.max_size = std::min(paper_max_size(shape.variables), shape.ranks);
+    if (p.subsets == SubsetKind::non_leaf) p.max_size = std::min(p.max_size + 1, shape.variables);
+  }
+  return p;
+}
+
+TrainParams paper_training(int variables, Index rows) {
+  TrainParams params;
+  params.batch = variables < 100 ? 64 : 256;
+  params.steps = 5000 * ((rows + params.batch - 1) / params.batch);
+  params.base = BaseKind::none;
+  params.schedule = Schedule::constant;
+  params.learning_rate = 5e-4;
+  params.held_out = 0;
+  return params;
+}
+
+void validate(const TrainParams& params, const Shape& shape) {
+  const TrainParams p = complete(params, shape);
+  check(p.steps >= 0, "[train] {} steps; use 0 or more", p.steps);
+  check(p.batch > 0, "[train] a batch of {} rows; use 1 or more", p.batch);
+  check(std::isfinite(p.learning_rate) && p.learning_rate > 0, "[train] a learning rate of {}; use a positive number",
+        p.learning_rate);
+  check(p.clip > 0, "[train] a gradient norm clipped at {}; use a positive number", p.clip);
+  check(p.held_out >= 0 && p.held_out < 1, "[train] {} of the rows held out; use a share from 0 to below 1",
+        p.held_out);
+  check(p.patience >= 0, "[train] a patience of {}; use 0 or more", p.patience);
+  check(p.patience == 0 || p.held_out > 0, "[train] patience needs rows held out to judge by; set held_out above 0");
+  check(p.evaluate_every > 0, "[train] an evaluation every {} steps; use 1 or more", p.evaluate_every);
+  const int most = shape.ranks + (p.subsets == SubsetKind::non_leaf ? 1 : 0);
+  check(p.max_size <= most, "[train] subsets of up to {} variables; a flow with {} ranks allows {}", p.max_size,
+        shape.ranks, most);
+  SubsetSampler(shape.variables, p.subsets, p.max_size);  // checks the rest
+}
+
+std::string_view name(SubsetKind kind) { return kind == SubsetKind::leaf ? "leaf" : "non_leaf"; }
+std::string_view name(BaseKind kind) { return kind == BaseKind::gaussian ? "gaussian" : "none"; }
+std::string_view name(Schedule schedule) { return schedule == Schedule::cosine ? "cosine" : "constant"; }
+
+SubsetKind parse_subset_kind(std::string_view name) {
+  if (name == "leaf") return SubsetKind::leaf;
+  if (name == "non_leaf") return SubsetKind::non_leaf;
+  throw UsageError(fmt::format("[train] subsets '{}' are unknown; use leaf or non_leaf", name));
+}
+
+BaseKind parse_base(std::string_view name) {
+  if (name == "gaussian") return BaseKind::gaussian;
+  if (name == "none") return BaseKind::none;
+  throw UsageError(fmt::format("[train] base '{}' is unknown; use gaussian or none", name));
+}
+
+Schedule parse_schedule(std::string_view name) {
+  if (name == "cosine") return Schedule::cosine;
+  if (name == "constant") return Schedule::constant;
+  throw UsageError(fmt::format("[train] schedule '{}' is unknown; use cosine or constant", name));
+}
+
+struct Training::Work {
+  Work(const RowTable& data, std::span<const int> all_rows, const Shape& shape, const TrainParams& params, Key key,
+       Team* team)
+      : data(data),
+        params(complete(params, shape)),
+        key(key),
+        team(team),
+        learner(pack(start(shape, this->params, key.split(kInitial))), team),
+        sampler(shape.variables, this->params.subsets, this->params.max_size),
+        batch(shape, &base),
+        next(shape, &base) {
+    validate(params, shape);
+    check(data.cols() == shape.variables, "[train] a table of {} columns for a flow of {} variables", data.cols(),
+          shape.variables);
+    check(!all_rows.empty(), "[train] no rows to train on");
+    for (const int row : all_rows)
+      check(row >= 0 && row < data.rows(), "[train] row {} to train on; the table has 0 to {}", row, data.rows() - 1);
+    rows.assign(all_rows.begin(), all_rows.end());
+    const std::vector<int> held = hold_out();
+    if (params.base == BaseKind::gaussian) base = GaussianBase(data, rows);
+    look_at(held, shape);
+    state.best_loss = std::numeric_limits<double>::infinity();
+    state.learner = state.backup = learner.state();
+  }
+
+  // Takes a random share of the rows out.
+  std::vector<int> hold_out() {
+    const auto share = static_cast<std::size_t>(std::llround(params.held_out * static_cast<double>(rows.size())));
+    if (params.held_out == 0 || rows.size() < 2) return {};
+    const std::size_t count = std::clamp<std::size_t>(share, 1, rows.size() - 1);
+    const std::vector<int> order = Random(key.split(kSplit)).permutation(static_cast<int>(rows.size()));
+    std::vector<int> kept, held;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      (i < count ? held : kept).push_back(rows[static_cast<std::size_t>(order[i])]);
+    }
+    rows = std::move(kept);
+    std::sort(rows.begin(), rows.end());
+    return held;
+  }
+
+  // Fixed subsets of the rows held out, to look at again and again.
+  void look_at(const std::vector<int>& held, const Shape& shape) {
+    if (held.empty()) return;
+    Random random(key.split(kLooks));
+    const std::size_t looks = (kHeldOutLooks + held.size() - 1) / held.size();
+    for (std::size_t look = 0; look < looks; ++look) {
+      for (const int row : held) {
+        if (held_out.empty() || held_out.back().rows() == params.batch) held_out.emplace_back(shape, &base);
+        sampler.draw(random, subset);
+        held_out.back().add(subset, data.row(row).data());
+      }
+    }
+    for (Batch& b : held_out) b.finish();
+  }
+
+  // The rows of step t are places t·B .. t·B+B−1 of an endless list: the rows in a random order, again and again.
+  void fill(Batch& to, std::int64_t step) {
+    const auto n = static_cast<std::int64_t>(rows.size());
+    std::int64_t epoch = step * params.batch / n, place = step * params.batch % n;
+    Random random(key.split(kSubsets).split(static_cast<std::uint64_t>(step)));
+    to.clear();
+    for (int i = 0; i < params.batch; ++i, ++place) {
+      if (place == n) {
+        ++epoch;
+        place = 0;
+      }
+      if (epoch != order_epoch) {
+        order = Random(key.split(kOrder).split(static_cast<std::uint64_t>(epoch))).permutation(static_cast<int>(n));
+        order_epoch = epoch;
+      }
+      const int row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
+      sampler.draw(random, subset);
+      to.add(subset, data.row(row).data());
+    }
+    to.finish();
+    filled_step = step;
+  }
+
+  double learning_rate(std::int64_t step) const {
+    if (params.schedule == Schedule::constant) return params.learning_rate;
+    const double done = static_cast<double>(step) / static_cast<double>(params.steps);
+    return params.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * done));
+  }
+
+  bool finished() const { return state.stopped || state.step >= params.steps; }
+
+  void take_step() {
+    if (state.step == 0 && state.curve.empty() && !held_out.empty()) evaluate();  // the start may be hard to beat
+    if (filled_step != state.step) fill(next, state.step);
+    std::swap(batch, next);
+    const double loss = team != nullptr && team->size() > 1
+                            ? learner.gradient(batch, [&] { fill(next, state.step + 1); })
+                            : learner.gradient(batch);
+    const bool fine = std::isfinite(loss) && std::isfinite(learner.gradient_norm());
+    if (fine) {
+      learner.adam(learning_rate(state.step), params.clip);
+      state.loss_sum += loss;
+      ++state.loss_count;
+      state.undone_in_a_row = 0;
+    } else {
+      ++state.undone;
+      ++state.undone_in_a_row;
+      check_data(
+          state.undone_in_a_row <= kMostUndone,
+          "[train] the loss is not finite, {} times in a row at step {}. Are there values beyond 1e18? Standardise "
+          "the columns or lower the learning rate.",
+          state.undone_in_a_row, state.step);
+      // The weights have not moved. If they are at fault, and not a row, no step works: then back to those that did.
+      if (state.undone_in_a_row >= kMostUndone / 2) learner.restore(state.backup);
+    }
+    ++state.step;
+    if (state.step % params.evaluate_every == 0 || state.step == params.steps) evaluate();
+  }
+
+  void evaluate() {
+    CurvePoint point;
+    point.step = state.step;
+    point.training = state.loss_count > 0 ? state.loss_sum / static_cast<double>(state.loss_count)
+                                          : std::numeric_limits<double>::quiet_NaN();
+    state.loss_sum = 0;
+    state.loss_count = 0;
+    point.held_out = std::numeric_limits<double>::quiet_NaN();
+    if (!held_out.empty()) {
+      double sum = 0;
+      std::int64_t looks = 0;
+      for (const Batch& b : held_out) {
+        sum += learner.loss(b) * b.rows();
+        looks += b.rows();
+      }
+      point.held_out = sum / static_cast<double>(looks);
+      if (point.held_out < state.best_loss) {
+        state.best_loss = point.held_out;
+        state.best = learner.state().weights;
+        state.kept_step = state.step;
+        state.waited = 0;
+      } else if (++state.waited >= params.patience && params.patience > 0) {
+        state.stopped = true;
+      }
+    } else {
+      state.kept_step = state.step;
+    }
+    if (state.undone_in_a_row == 0 && (held_out.empty() || std::isfinite(point.held_out)))
+      state.backup = learner.state();
+    state.curve.push_back(point);
+  }
+
+  const RowTable& data;
+  TrainParams params;
+  Key key;
+  Team* team;
+  GaussianBase base;
+  Learner learner;
+  SubsetSampler sampler;
+  std::vector<int> rows;  // to train on
+  std::vector<Batch> held_out;
+  std::vector<int> order;  // of the rows, in the present epoch
+  std::int64_t order_epoch = -1;
+  Batch batch, next;
+  std::int64_t filled_step = -1;
+  Subset subset;
+  State state;
+};
+
+Training::Training(const RowTable& data, std::span<const int> rows, const Shape& shape, const TrainParams& params,
+                   Key key, Team* team)
+    : work_(std::make_unique<Work>(data, rows, shape, params, key, team)) {}
+Training::~Training() = default;
+Training::Training(Training&&) noexcept = default;
+Training& Training::operator=(Training&&) noexcept = default;
+
+void Training::advance(std::int64_t steps) {
+  for (std::int64_t i = 0; i < steps && !work_->finished(); ++i) work_->take_step();
+}
+
+bool Training::finished() const { return work_->finished(); }
+std::int64_t Training::steps() const { return work_->state.step; }
+
+Training::State Training::state() const {
+  State state = work_->state;
+  state.learner = work_->learner.state();
+  return state;
+}
+
+void Training::restore(State state) {
+  const auto size = static_cast<std::size_t>(work_->learner.layout().size);
+  for (const Learner::State* s : {&state.learner, &state.backup}) {
+    check(s->weights.size() == size && s->mean.size() == size && s->square.size() == size,
+          "[train] the state to continue from is of a flow of another shape");
+  }
+  check(state.best.empty() || state.best.size() == size,
+        "[train] the state to continue from is of a flow of another shape");
+  work_->learner.restore(state.learner);
+  work_->state = std::move(state);
+  work_->filled_step = -1;
+}
+
+Trained Training::result() const {
+  const State& state = work_->state;
+  Trained trained;
+  trained.weights = work_->learner.weights();
+  trained.kept_step = state.step;
+  if (!state.best.empty()) {
+    trained.weights.values = state.best;
+    trained.kept_step = state.kept_step;
+  }
+  trained.base = work_->base;
+  trained.curve = state.curve;
+  trained.steps = state.step;
+  trained.undone_steps = state.undone;
+  return trained;
+}
+
+Trained train(const RowTable& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
+              Progress& progress, Team* team) {
+  Training training(data, rows, shape, params, key, team);
+  constexpr std::int64_t kReport = 50;
+  while (!training.finished()) {
+    throw_if_interrupted(progress);
+    const std::int64_t before = training.steps();
+    training.advance(kReport);
+    progress.advance(static_cast<long>(training.steps() - before));
+  }
+  return training.result();
+}
+
+}  // namespace fansite::flow

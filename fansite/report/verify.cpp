@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/report/verify.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+#include "fansite/report/detail/json_read.h"
+#include "fansite/report/detail/settings.h"
+#include "fansite/report/json.h"
+
+namespace fansite {
+namespace {
+
+using report::Json;
+
+// The lines of a result but the last key, what it cost.
+std::vector<std::string_view> lasting_lines(std::string_view json) {
+  std::vector<std::string_view> lines;
+  while (!json.empty()) {
+    const std::size_t end = std::min(json.find('\n'), json.size());
+    const std::string_view line = json.substr(0, end);
+    json.remove_prefix(std::min(end + 1, json.size()));
+    if (line.starts_with("\"timing\": ")) break;
+    lines.push_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+  }
+  return lines;
+}
+
+// The key that a line belongs to: its own, or that of the list it is an entry of.
+std::string key_of(const std::vector<std::string_view>& lines, std::size_t line) {
+  for (std::size_t i = std::min(line + 1, lines.size()); i-- > 0;) {
+    if (lines[i].starts_with('"')) return std::string(lines[i].substr(1, lines[i].find('"', 1) - 1));
+  }
+  return "format";
+}
+
+// Two lines from a little before they part.
+std::string parting(std::string_view line, std::string_view other) {
+  const auto [end, unused] = std::mismatch(line.begin(), line.end(), other.begin(), other.end());
+  const auto place = static_cast<std::size_t>(end - line.begin());
+  return place < 16 ? excerpt(line) : "…" + excerpt(line.substr(place - 16));
+}
+
+Verification compare(std::string_view saved, std::string_view repeated) {
+  const auto a = lasting_lines(saved), b = lasting_lines(repeated);
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (at == a.end() && other == b.end()) return {true, ""};
+  const auto line = static_cast<std::size_t>(at - a.begin());
+  const std::string_view theirs = at == a.end() ? "nothing" : *at, ours = other == b.end() ? "nothing" : *other;
+  return {false, fmt::format("line {}, in \"{}\": the result has {}, the repeated run {}", line + 1,
+                             key_of(at == a.end() ? b : a, line), parting(theirs, ours), parting(ours, theirs))};
+}
+
+void check_manifest(const Json& root, const std::string& where, const Dataset& data, const std::string& model) {
+  const Json& manifest = root.at("manifest");
+  check_data(manifest.at("data_hash") == fmt::format("{:016x}", hash_of(data)),
+             "[verify] {} is the result of another table, or of this one loaded with other options (--missing, "
+             "--no-header)",
+             where);
+  check_data(root.value("complete", true),
+             "[verify] {} cannot be repeated: it was cut short by its time budget, and what time allows is never the "
+             "same; run it again without",
+             where);
+  const bool with_model = manifest.contains("model_hash");
+  check_data(!with_model || !model.empty(), "[verify] {} was made with a trained model; give it with --model", where);
+  check_data(with_model || model.empty(), "[verify] {} was made without a trained model; leave --model out", where);
+}
+
+ByteMatrix links_in(const Json& root, const Dataset& data) {
+  ByteMatrix links = ByteMatrix::Zero(data.variables(), data.variables());
+  for (const Json& link : root.at("links")) {
+    const int a = data.index_of(link.at(0).get<std::string>()), b = data.index_of(link.at(1).get<std::string>());
+    links(a, b) = links(b, a) = 1;
+  }
+  return links;
+}
+
+std::string repeat_graph(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
+  const Json& settings = root.at("settings");
+  CausalGraphParams params = report::causal_graph_params(settings);
+  params.boundaries.files.model = model;
+  const bool given = root.contains("links") && !settings.contains("boundaries");
+  const ByteMatrix links = given ? links_in(root, data) : ByteMatrix();
+  return to_json(
+      causal_graph(data, given ? &links : nullptr, report::knowledge_in(settings, data.names), params, progress), {});
+}
+
+std::string repeat_boundaries(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
+  const Json& settings = root.at("settings");
+  BoundariesParams params = report::boundaries_params(settings);
+  params.files.model = model;
+  return to_json(markov_boundaries(data, report::knowledge_in(settings, data.names), params, progress), {});
+}
+
+std::string repeat_entropy(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
+  InformationParams params = report::information_params(root.at("settings"));
+  root.at("target").get_to(params.target);
+  for (const Json& given : root.at("given")) params.given.push_back(given.at("name").get<std::string>());
+  params.files.model = model;
+  return to_json(information(data, params, progress), {});
+}
+
+}  // namespace
+
+Verification verify(std::string_view json, const std::string& where, const Dataset& data, const std::string& model,
+                    Progress& progress) {
+  const Json root = report::parse(json, where);
+  const std::string repeated = report::read_fields(where, [&] {
+    const auto format = root.at("format").get<std::string>();
+    const bool boundaries = format == "fansite.boundaries/1", graph = format == "fansite.graph/1";
+    check_data(boundaries || graph || format == "fansite.entropy/1",
+               "[verify] {} has format {}; give a result of fansite mb, dag or entropy", where, excerpt(format));
+    check_data(root.contains("manifest"), "[verify] {} does not say what it was made from; make it again", where);
+    check_manifest(root, where, data, model);
+    return boundaries ? repeat_boundaries(root, data, model, progress)
+           : graph    ? repeat_graph(root, data, model, progress)
+                      : repeat_entropy(root, data, model, progress);
+  });
+  Verification result = compare(json, repeated);
+  const auto version = root.at("manifest").value("version", std::string());
+  if (!result.same && version != FANSITE_VERSION) {
+    result.difference += fmt::format("; it was made by version {}, this is {}", excerpt(version), FANSITE_VERSION);
+  }
+  return result;
+}
+
+}  // namespace fansite

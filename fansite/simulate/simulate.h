@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Data with known truth. The same parameters give the same bits on every machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fansite/base/matrix.h"
+#include "fansite/base/progress.h"
+#include "fansite/base/random.h"
+#include "fansite/graph/dag.h"
+#include "fansite/table/dataset.h"
+
+namespace fansite {
+
+enum class GraphModel {
+  er,  ///< Erdős–Rényi: every pair is an edge with the same probability
+  sf  ///< scale-free: preferential attachment (Barabási–Albert), edges from the older node, so that hubs are regulators
+};
+
+/// The structural equations. A variable without parents is its noise alone, save for pnl and gene.
+enum class Sem {
+  linear,  ///< x_j = Σ w_ij x_i + e
+  gp,      ///< x_j = f(x_pa) + e, f from a Gaussian process over all parents (RBF kernel, bandwidth 1); N ≤ 5000
+  mlp,     ///< x_j = f(x_pa) + e, f a random network with one hidden layer of 100 sigmoids
+  pnl,     ///< x_j = g(f(x_pa) + e), post-nonlinear: f as in gp, g a random strictly monotone map; N ≤ 5000
+  gene     ///< x_j = (basal + Σ Hill(x_i)) · exp(noise) > 0: parents activate or repress, at random
+};
+
+/// The law of e. For gene data it is the law of the log-noise, centred and scaled.
+enum class Noise {
+  gauss,        ///< N(0, 1)
+  uniform,      ///< U(−1, 1)
+  laplace,      ///< Laplace(0, 1)
+  gumbel,       ///< Gumbel(0, 1)
+  exponential,  ///< Exp(1)
+  mixed         ///< one of the five for each variable, at random
+};
+
+struct SimulateParams {
+  GraphModel graph = GraphModel::er;
+  int nodes = 30;
+  double degree = 1.0;  ///< edges per node: about nodes·degree edges are expected (the paper's "average degree")
+  Sem sem = Sem::linear;
+  Noise noise = Noise::gauss;
+  Index rows = 1000;
+  std::uint64_t seed = 0;
+  double weight_low = 0.5;  ///< |w| of linear and mlp weights is uniform on [weight_low, weight_high], its sign a coin;
+  double weight_high = 2.0;  ///< the other equations have no weights and refuse any other range than this
+};
+
+struct Simulation {
+  Dag dag;
+  Matrix weights;  ///< weights(i, j) of i → j for linear data; the sign of regulation for gene data; else 0/1
+  std::vector<Noise> noise;  ///< the law of each variable's noise, never `mixed`
+  Dataset data;              ///< x1, x2, …; genes are g1, g2, …
+};
+
+/// Graph, equations and rows. Progress counts variables. Parameters out of range are a UsageError.
+Simulation simulate(const SimulateParams& params, Progress& progress);
+Simulation simulate(const SimulateParams& params);
+
+/// The random graph alone, nodes in random order. Erdős–Rényi: each pair with probability 2·degree/nodes.
+/// Scale-free: each new node draws edges from `degree` older ones (a fraction is the chance of one more), chosen in
+/// proportion to their edges so far; the first few find fewer nodes than that, so there are slightly fewer than
+/// nodes·degree edges.
+Dag random_dag(GraphModel model, int nodes, double degree, Key key);
+
+/// Names as on the command line: "er", "gp", "gauss", …; an unknown one is a UsageError that lists them.
+std::string_view name(GraphModel value);
+std::string_view name(Sem value);
+std::string_view name(Noise value);
+GraphModel parse_graph_model(std::string_view name);
+Sem parse_sem(std::string_view name);
+Noise parse_noise(std::string_view name);
+
+}  // namespace fansite

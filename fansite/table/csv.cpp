@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/table/csv.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/text.h"
+#include "fansite/table/detail/csv_cells.h"
+
+namespace fansite {
+namespace {
+
+using namespace csv;  // the grammar
+
+// ---- The first row --------------------------------------------------------------------------------------------------
+
+/// The separator of the first row, counted outside quotes. Without a header a comma may be a decimal sign, so any
+/// semicolon or tab outweighs it.
+char detect_separator(std::string_view text, bool header) {
+  std::size_t commas = 0, semicolons = 0, tabs = 0;
+  bool quoted = false, cell_start = true;
+  for (std::size_t i = 0; i < text.size() && (quoted || text[i] != '\n'); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      const bool escape = c == '"' && i + 1 < text.size() && text[i + 1] == '"';
+      if (escape) ++i;
+      if (c == '"' && !escape) quoted = false;
+      continue;
+    }
+    quoted = c == '"' && cell_start;
+    commas += c == ',';
+    semicolons += c == ';';
+    tabs += c == '\t';
+    cell_start = c == ',' || c == ';' || c == '\t' || (cell_start && c == ' ');
+  }
+  if (!header && semicolons + tabs > 0) commas = 0;
+  if (tabs > std::max(commas, semicolons)) return '\t';
+  return semicolons > commas ? ';' : ',';
+}
+
+std::string unescaped(std::string_view text) {
+  std::string name;
+  name.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    name += text[i];
+    if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') ++i;
+  }
+  return name;
+}
+
+bool is_number(const std::string& name) {
+  double value;
+  return parse_number(name, value);
+}
+
+void check_names(const std::vector<std::string>& names, const std::string& place) {
+  // Repeated or empty names are what a headerless file looks like.
+  const bool like_data = std::all_of(names.begin(), names.end(),
+                                     [](const std::string& name) { return is_missing(name) || is_number(name); });
+  const auto fix = [&](const char* otherwise) {
+    return like_data ? "the first row looks like data; if the file has no names, use --no-header" : otherwise;
+  };
+  std::unordered_map<std::string_view, std::size_t> seen;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    check_data(is_utf8(names[i]) && names[i].find('\0') == std::string::npos,
+               "[load_csv] {}: the name of column {}, '{}', is not UTF-8 text. Save the file as UTF-8.", place, i + 1,
+               excerpt(names[i]));
+    check_data(!names[i].empty(), "[load_csv] {}: column {} of {} has no name; {}.", place, i + 1, names.size(),
+               fix(i == 0 ? "if it holds row names, drop it (pandas: index=False; R: row.names=FALSE), else name it"
+                          : "name it, or drop it if each line just ends in a separator"));
+    const auto [other, fresh] = seen.emplace(names[i], i);
+    check_data(fresh, "[load_csv] {}: columns {} and {} are both called '{}'; {}.", place, other->second + 1, i + 1,
+               excerpt(names[i]), fix("rename one of them"));
+  }
+}
+
+// ---- The body -------------------------------------------------------------------------------------------------------
+
+struct Chunk {
+  Span text;  // whole lines
+  Index lines = 0, rows = 0;
+  Index first_line = 0, first_row = 0;
+  // The first line that does not parse, if any.
+  Index bad_line = -1;
+  Span bad_text{nullptr, nullptr};
+};
+
+/// A parse under way: what the first row has settled.
+struct Table {
+  std::string where;
+  char separator = ',';
+  std::vector<std::string> names;
+  Span body{nullptr, nullptr};
+  Index header_lines = 0;
+  Index columns() const { return static_cast<Index>(names.size()); }
+  bool counts(Span line) const { return columns() == 1 || !is_blank_line(line, separator); }
+};
+
+std::vector<Chunk> split_lines(Span body, std::size_t chunk_bytes) {
+  std::vector<Chunk> chunks;
+  for (const char* begin = body.begin; begin != body.end;) {
+    const char* end = body.end;
+    if (static_cast<std::size_t>(body.end - begin) > chunk_bytes) {
+      const char* from = begin + std::max<std::size_t>(chunk_bytes, 1) - 1;
+      const auto* newline =
+          static_cast<const char*>(std::memchr(from, '\n', static_cast<std::size_t>(body.end - from)));
+      if (newline != nullptr) end = newline + 1;
+    }
+    chunks.push_back({.text = {begin, end}});
+    begin = end;
+  }
+  return chunks;
+}
+
+void count_rows(const Table& table, std::vector<Chunk>& chunks) {
+  parallel_for(static_cast<std::ptrdiff_t>(chunks.size()), [&](std::ptrdiff_t i) {
+    Chunk& chunk = chunks[static_cast<std::size_t>(i)];
+    for (const char* p = chunk.text.begin; p != chunk.text.end;) {
+      chunk.rows += table.counts(next_line(p, chunk.text.end));
+      ++chunk.lines;
+    }
+  });
+  for (std::size_t i = 1; i < chunks.size(); ++i) {
+    chunks[i].first_line = chunks[i - 1].first_line + chunks[i - 1].lines;
+    chunks[i].first_row = chunks[i - 1].first_row + chunks[i - 1].rows;
+  }
+}
+
+/// Copies `rows` parsed rows to their place in the column-major table, eight columns at a time: a tile's cache lines
+/// are read once and each column is written in one run.
+void scatter(const std::vector<double>& block, Index rows, Index first_row, Matrix& values) {
+  const Index columns = values.cols();
+  for (Index tile = 0; tile < columns; tile += 8) {
+    const Index tile_end = std::min(tile + 8, columns);
+    for (Index column = tile; column < tile_end; ++column) {
+      double* out = values.data() + column * values.rows() + first_row;
+      const double* in = block.data() + column;
+      for (Index row = 0; row < rows; ++row) out[row] = in[row * columns];
+    }
+  }
+}
+
+/// Parses a chunk into `values`, or only looks for its first bad line if `values` is null.
+void parse_chunk(const Table& table, Chunk& chunk, Matrix* values) {
+  const Index columns = table.columns();
+  // Rows parsed before they are scattered: enough for runs of cache lines, few enough to stay in a core's own cache.
+  const Index block_rows = std::min(chunk.rows, std::clamp<Index>((Index{1} << 16) / columns, 16, 256));
+  std::vector<double> block(static_cast<std::size_t>((values == nullptr ? 1 : block_rows) * columns));
+  Index line_number = 0, row = chunk.first_row, held = 0;
+  for (const char* p = chunk.text.begin; p != chunk.text.end; ++line_number) {
+    const Span line = next_line(p, chunk.text.end);
+    if (!table.counts(line)) continue;
+    if (!parse_line(line, table.separator, columns, block.data() + held * columns)) {
+      chunk.bad_line = line_number;
+      chunk.bad_text = line;
+      return;
+    }
+    if (values == nullptr || ++held < block_rows) continue;
+    scatter(block, held, row, *values);
+    row += held;
+    held = 0;
+  }
+  if (held > 0) scatter(block, held, row, *values);
+}
+
+// ---- Diagnosis ------------------------------------------------------------------------------------------------------
+
+bool is_text(const Cell& cell, char separator) {
+  double value;
+  return !parse_value(cell, separator, value);
+}
+
+bool first_column_is_text(const Table& table) {
+  for (const char* p = table.body.begin; p != table.body.end;) {
+    const Span line = next_line(p, table.body.end);
+    if (table.counts(line) && !is_text(cell_at(line.begin, line.end, table.separator), table.separator)) return false;
+  }
+  return true;
+}
+
+/// Whether `text` is two or more numbers with `mark` between them.
+bool numbers_between(std::string_view text, char mark) {
+  double value;
+  for (bool several = false;; several = true) {
+    const std::size_t at = text.find(mark);
+    if (!parse_number(text.substr(0, at), value)) return false;
+    if (at == std::string_view::npos) return several;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string fix_for_text(const Table& table, std::string_view text, Index column) {
+  if (table.columns() > 1 && numbers_between(text, ',')) return "Write decimals with a point, not a comma.";
+  if (table.columns() == 1) {
+    for (const char mark : {',', ';', '\t', ' ', '|'}) {
+      if (numbers_between(text, mark)) return "Separate cells with commas, semicolons or tabs, as in the header.";
+    }
+  }
+  if (column == 0 && first_column_is_text(table)) {
+    return "The whole column is text and looks like row names: drop it.";
+  }
+  return "Cells must be numbers: encode or drop a text column, and leave missing cells empty.";
+}
+
+/// Throws the DataError for a line that parse_line refused.
+[[noreturn]] void report(const Table& table, Span line, Index line_number) {
+  const auto place = fmt::format("[load_csv] {} line {}", table.where, line_number);
+  Index found = 0;
+  Cell bad{};
+  Index bad_column = -1;
+  for (const char* p = line.begin;; ++p) {
+    const Cell cell = cell_at(p, line.end, table.separator);
+    if (bad_column < 0 && is_text(cell, table.separator)) {
+      bad = cell;
+      bad_column = found;
+    }
+    ++found;
+    p = cell.after;
+    if (p == line.end) break;
+  }
+  if (bad_column >= 0 && !bad.well_formed) {
+    throw DataError(fmt::format("{}: a quote is not closed, or text follows it, in cell {}. Cells must be numbers.",
+                                place, bad_column + 1));
+  }
+  if (found != table.columns()) {
+    throw DataError(fmt::format("{}: {} cell{}, expected {}. {}", place, found, found == 1 ? "" : "s", table.columns(),
+                                found < table.columns()
+                                    ? "Is a cell or a separator missing?"
+                                    : "Does the row begin with a row name, end in a separator or use decimal commas?"));
+  }
+  assert(bad_column >= 0 && "parse_line and report() disagree");
+  throw DataError(fmt::format("{}: column '{}' holds the text '{}'. {}", place,
+                              excerpt(table.names[static_cast<std::size_t>(bad_column)]), excerpt(bad.text.view()),
+                              fix_for_text(table, bad.text.view(), bad_column)));
+}
+
+void report_first_bad(const Table& table, const std::vector<Chunk>& chunks) {
+  for (const Chunk& chunk : chunks) {
+    if (chunk.bad_line >= 0) report(table, chunk.bad_text, table.header_lines + chunk.first_line + chunk.bad_line + 1);
+  }
+}
+
+/// Files that are not text at all, or not as we read it.
+void check_encoding(std::string_view text, const std::string& where) {
+  check_data(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"),
+             "[load_csv] {} is UTF-16 text. Save it as UTF-8.", where);
+  check_data(!text.starts_with("\x1F\x8B") && !text.starts_with("PK\x03\x04"),
+             "[load_csv] {} is compressed. Unpack it first.", where);
+  check_data(text.find('\n') != std::string_view::npos || text.find('\r') == std::string_view::npos,
+             "[load_csv] {} ends its lines with CR alone. Save it with LF or CRLF line ends.", where);
+}
+
+/// Settles separator, names and where the body is.
+Table read_first_row(std::string_view text, const std::string& where, const CsvOptions& options) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  check_encoding(text, where);
+  Table table;
+  table.where = where;
+  const char* p = text.data();
+  const char* end = p + text.size();
+  while (end != p && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' ')) --end;
+  check_data(end != p, "[load_csv] {} is empty. It needs a header of names and rows of numbers.", where);
+  for (const char* line = p; is_blank_line(next_line(line, end), '\t'); p = line) ++table.header_lines;
+
+  const std::string_view rest{p, static_cast<std::size_t>(end - p)};
+  table.separator = options.separator != '\0' ? options.separator : detect_separator(rest, options.header);
+  while (end != p && (end[-1] == '\n' || end[-1] == '\r' || is_blank(end[-1], table.separator))) --end;
+  const char* first_row = p;
+  for (;; ++p) {
+    const Cell cell = cell_at(p, end, table.separator, true);
+    check_data(cell.well_formed,
+               "[load_csv] {} line {}: a quote is not closed, or text follows it, in cell {}. Write \"\" for a quote "
+               "inside quotes.",
+               where, table.header_lines + 1, table.names.size() + 1);
+    table.names.push_back(cell.quoted ? unescaped(cell.text.view()) : std::string(cell.text.view()));
+    p = cell.after;
+    if (p == end || *p == '\n') break;
+  }
+  if (options.header) {
+    check_names(table.names, fmt::format("{} line {}", where, table.header_lines + 1));
+    if (p != end) ++p;
+    table.header_lines += std::count(first_row, p, '\n');
+    table.body = {p, end};
+    check_data(p != end, "[load_csv] {} has a header but no rows. It needs rows of numbers below the names.", where);
+  } else {
+    table.names = default_names(static_cast<int>(table.names.size()));
+    table.body = {first_row, end};
+  }
+  return table;
+}
+
+}  // namespace
+
+Dataset parse_csv(std::string_view text, const std::string& where, const CsvOptions& options) {
+  Table table = read_first_row(text, where, options);
+  std::vector<Chunk> chunks = split_lines(table.body, options.chunk_bytes);
+  count_rows(table, chunks);
+  const Index rows = chunks.back().first_row + chunks.back().rows;
+
+  // A full row has at least one byte per cell. If the text is too short for that, a row is ragged, and finding it comes
+  // before asking for the memory of a table that is not there.
+  if (rows > (table.body.end - table.body.begin + 1) / table.columns()) {
+    for (Chunk& chunk : chunks) {
+      parse_chunk(table, chunk, nullptr);
+      if (chunk.bad_line >= 0) break;
+    }
+    report_first_bad(table, chunks);
+  }
+
+  Matrix values(rows, table.columns());
+  prefer_large_pages(values.data(), static_cast<std::size_t>(values.size()) * sizeof(double));
+  std::atomic<std::ptrdiff_t> first_bad{std::numeric_limits<std::ptrdiff_t>::max()};
+  parallel_for(static_cast<std::ptrdiff_t>(chunks.size()), [&](std::ptrdiff_t i) {
+    if (i > first_bad.load(std::memory_order_relaxed)) return;  // an earlier error will be reported
+    Chunk& chunk = chunks[static_cast<std::size_t>(i)];
+    parse_chunk(table, chunk, &values);
+    if (chunk.bad_line < 0) return;
+    std::ptrdiff_t seen = first_bad.load();
+    while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
+    }
+  });
+  report_first_bad(table, chunks);
+  return {std::move(table.names), std::move(values)};
+}
+
+// ---- Writing --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Quoted unless it reads back as it is; any separator counts, so that detection cannot be misled.
+std::string quoted_name(const std::string& name) {
+  const bool plain = !name.empty() && name.find_first_of(",;\t\"\r\n") == std::string::npos && name.front() != ' ' &&
+                     name.back() != ' ' && !name.starts_with("\xEF\xBB\xBF");
+  if (plain) return name;
+  return in_quotes(name);
+}
+
+std::string header_line(const Dataset& data, char separator) {
+  std::string line;
+  for (const std::string& name : data.names) {
+    if (!line.empty()) line += separator;
+    line += quoted_name(name);
+  }
+  return line + '\n';
+}
+
+std::string format_rows(const Matrix& values, Index first, Index rows, char separator) {
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> block = values.middleRows(first, rows);
+  std::string text;
+  text.reserve(static_cast<std::size_t>(block.size()) * 20);
+  char digits[32];
+  for (Index row = 0; row < rows; ++row) {
+    for (Index column = 0; column < block.cols(); ++column) {
+      if (column > 0) text += separator;
+      const double value = block(row, column);
+      if (std::isnan(value)) {
+        if (block.cols() == 1) text += "\"\"";
+        continue;
+      }
+      const auto [end, code] = std::to_chars(digits, digits + sizeof digits, value);
+      text.append(digits, end);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+/// Hands the text to `sink` in order, in pieces formatted side by side.
+template <class Sink>
+void format(const Dataset& data, char separator, Sink&& sink) {
+  check(data.names.size() == static_cast<std::size_t>(data.variables()),
+        "[save_csv] {} names for {} columns. Give one per column.", data.names.size(), data.variables());
+  sink(header_line(data, separator));
+  const Index piece_rows = std::clamp<Index>((Index{1} << 16) / std::max(data.variables(), 1), 16, 4096);
+  const Index pieces = (data.rows() + piece_rows - 1) / piece_rows;
+  constexpr Index kTogether = 32;  // pieces in memory at once
+  std::vector<std::string> texts(kTogether);
+  for (Index first = 0; first < pieces; first += kTogether) {
+    const Index count = std::min(kTogether, pieces - first);
+    parallel_for(count, [&](std::ptrdiff_t i) {
+      const Index row = (first + i) * piece_rows;
+      texts[static_cast<std::size_t>(i)] =
+          format_rows(data.values, row, std::min(piece_rows, data.rows() - row), separator);
+    });
+    for (Index i = 0; i < count; ++i) sink(texts[static_cast<std::size_t>(i)]);
+  }
+}
+
+}  // namespace
+
+std::string to_csv(const Dataset& data, char separator) {
+  std::string text;
+  format(data, separator, [&](const std::string& piece) { text += piece; });
+  return text;
+}
+
+void write_csv(const Dataset& data, OutputFile& file, char separator) {
+  format(data, separator, [&](const std::string& piece) { file.write(piece); });
+}
+
+}  // namespace fansite

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/table/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
+#include "fansite/base/text.h"
+#include "fansite/table/csv.h"
+#include "fansite/table/npy.h"
+
+namespace fansite {
+namespace {
+
+void require_finite(const Dataset& data, const char* operation) {
+  for (int column = 0; column < data.variables(); ++column) {
+    for (Index row = 0; row < data.rows(); ++row) {
+      check_data(std::isfinite(data.values(row, column)),
+                 "[{}] column '{}' has a missing or infinite cell at row {}. Drop or fill it first.", operation,
+                 excerpt(data.names[static_cast<std::size_t>(column)]), row + 1);
+    }
+  }
+}
+
+/// The rows given, in that order.
+Dataset take_rows(const Dataset& data, const std::vector<int>& rows) {
+  return {data.names, data.values(rows, Eigen::all), data.dropped_rows};
+}
+
+}  // namespace
+
+// ---- Names ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> default_names(int variables) {
+  std::vector<std::string> names(static_cast<std::size_t>(std::max(variables, 0)));
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("x{}", i + 1);
+  return names;
+}
+
+std::uint64_t hash_of(const Dataset& data) {
+  Hash hash;
+  for (const std::string& name : data.names) hash.add(name);
+  hash.add(hash_of(MatrixView(data.values)));
+  return hash.value();
+}
+
+int Dataset::index_of(std::string_view name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  const std::string near = nearest_name(name, names);
+  if (!near.empty()) {
+    throw UsageError(
+        fmt::format("[index_of] no column is called '{}'. Did you mean '{}'?", excerpt(name), excerpt(near)));
+  }
+  throw UsageError(
+      fmt::format("[index_of] no column is called '{}'. The columns are {}.", excerpt(name), quoted_list(names)));
+}
+
+// ---- Files ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Dataset from_array(NpyArray array, const std::string& where) {
+  check_data(array.shape.size() == 2, "[load] {}: the array has one dimension. Save a 2-D array, rows by variables.",
+             where);
+  auto names = default_names(static_cast<int>(array.values.cols()));
+  return {std::move(names), std::move(array.values)};
+}
+
+Dataset load_any(const std::string& path, const LoadOptions& options) {
+  const std::string lower = lower_case(path);
+  const bool tabs = lower.ends_with(".tsv");
+  if (path == "-" || tabs || lower.ends_with(".csv") || lower.ends_with(".txt")) {
+    const FileView file(path, options.progress);
+    return parse_csv(file.bytes(), path == "-" ? "standard input" : path,
+                     {.header = options.header, .separator = tabs ? '\t' : '\0'});
+  }
+  if (lower.ends_with(".npy")) {
+    const FileView file(path, options.progress);
+    return from_array(parse_npy(file.bytes(), path), path);
+  }
+  if (lower.ends_with(".npz")) {
+    const FileView file(path, options.progress);
+    const NpzFile archive(file.bytes(), path);
+    const std::string name = archive.data_name();
+    return from_array(archive.read(name), fmt::format("{}, array '{}'", path, excerpt(name)));
+  }
+  throw UsageError(
+      fmt::format("[load] '{}' has an unknown ending. Known are .csv, .tsv, .txt, .npy and .npz, and '-' for CSV on "
+                  "standard input.",
+                  path));
+}
+
+}  // namespace
+
+Dataset load(const std::string& path, const LoadOptions& options) {
+  Dataset data = load_any(path, options);
+  return options.drop_missing ? drop_missing(std::move(data)) : data;
+}
+
+void save(const Dataset& data, const std::string& path) {
+  const std::string lower = lower_case(path);
+  const bool npy = lower.ends_with(".npy"), tabs = lower.ends_with(".tsv");
+  check(npy || tabs || lower.ends_with(".csv"), "[save] '{}' has an unknown ending. Known are .csv, .tsv and .npy.",
+        path);
+  OutputFile file(path);
+  if (npy) {
+    write_npy(data.values, file);
+  } else {
+    write_csv(data, file, tabs ? '\t' : ',');
+  }
+  file.commit();
+}
+
+Dataset drop_missing(Dataset data) {
+  std::vector<char> complete(static_cast<std::size_t>(data.rows()), 1);
+  for (int column = 0; column < data.variables(); ++column) {
+    for (Index row = 0; row < data.rows(); ++row) {
+      if (std::isnan(data.values(row, column))) complete[static_cast<std::size_t>(row)] = 0;
+    }
+  }
+  const Index kept = std::count(complete.begin(), complete.end(), 1);
+  if (kept == data.rows()) return data;
+  check_data(kept > 0, "[drop_missing] every row has a missing cell. Fill them, or drop the columns that have most.");
+  Matrix values(kept, data.variables());
+  parallel_for(data.variables(), [&](std::ptrdiff_t column) {
+    double* out = values.col(column).data();
+    for (Index row = 0; row < data.rows(); ++row) {
+      if (complete[static_cast<std::size_t>(row)] != 0) *out++ = data.values(row, column);
+    }
+  });
+  data.dropped_rows += data.rows() - kept;
+  data.values = std::move(values);
+  return data;
+}
+
+// ---- Transforms -----------------------------------------------------------------------------------------------------
+
+Dataset standardise(const Dataset& data) {
+  require_finite(data, "standardise");
+  Dataset result = data;
+  parallel_for(data.variables(), [&](std::ptrdiff_t column) {
+    auto cells = result.values.col(column);
+    if (cells.size() == 0) return;
+    if ((cells.array() == cells[0]).all()) {  // a rounded mean would leave noise
+      cells.setZero();
+      return;
+    }
+    // Squares of values beyond 2^±500 leave the range of double; a power of two brings them back without rounding.
+    int exponent = 0;
+    std::frexp(cells.cwiseAbs().maxCoeff(), &exponent);
+    if (std::abs(exponent) > 500) cells = cells.unaryExpr([&](double value) { return std::ldexp(value, -exponent); });
+    cells.array() -= cells.mean();
+    cells /= std::sqrt(cells.squaredNorm() / static_cast<double>(cells.size()));
+  });
+  return result;
+}
+
+Vector normal_scores(const Eigen::Ref<const Vector>& values) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
+  Vector scores(values.size());
+  for (std::size_t first = 0, last; first < order.size(); first = last) {
+    last = first + 1;
+    while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
+    // Ranks first+1 … last share their mean, less the half of the formula.
+    const double rank = static_cast<double>(first + last) / 2;
+    const double score = normal_quantile(rank / static_cast<double>(values.size()));
+    for (std::size_t i = first; i < last; ++i) scores[order[i]] = score;
+  }
+  return scores;
+}
+
+Dataset rank_gaussianise(const Dataset& data) {
+  require_finite(data, "rank_gaussianise");
+  Dataset result = data;
+  parallel_for(data.variables(),
+               [&](std::ptrdiff_t column) { result.values.col(column) = normal_scores(data.values.col(column)); });
+  return result;
+}
+
+std::pair<Dataset, Dataset> split(const Dataset& data, double share, Key key) {
+  check(share > 0 && share < 1, "[split] a share of {} was asked for. Give one between 0 and 1.", share);
+  check(data.rows() >= 2 && data.rows() <= std::numeric_limits<int>::max(),
+        "[split] a table of {} rows cannot be split. Give one of at least 2.", data.rows());
+  const std::vector<int> order = Random(key).permutation(static_cast<int>(data.rows()));
+  const auto wanted = static_cast<Index>(std::llround(share * static_cast<double>(data.rows())));
+  const auto middle = order.begin() + std::clamp<Index>(wanted, 1, data.rows() - 1);
+  return {take_rows(data, {order.begin(), middle}), take_rows(data, {middle, order.end()})};
+}
+
+}  // namespace fansite

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table of continuous data with named columns: loading, and the transforms that leave Markov boundaries unchanged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fansite/base/hash.h"
+#include "fansite/base/matrix.h"
+#include "fansite/base/random.h"
+
+namespace fansite {
+
+class Progress;
+
+struct Dataset {
+  std::vector<std::string> names;  ///< one per column, distinct
+  Matrix values;                   ///< N rows × d columns; a missing cell is NaN
+  Index dropped_rows = 0;          ///< rows left out because of missing cells
+
+  Index rows() const { return values.rows(); }
+  int variables() const { return static_cast<int>(values.cols()); }
+  /// The column called `name`; throws a UsageError that suggests the nearest name.
+  int index_of(std::string_view name) const;
+};
+
+/// A number that another table, or one with other names, almost surely does not have.
+std::uint64_t hash_of(const Dataset& data);
+
+/// x1, x2, …, for tables that come without names.
+std::vector<std::string> default_names(int variables);
+
+struct LoadOptions {
+  bool header = true;                  ///< CSV and TSV: the first row holds the names
+  bool drop_missing = false;           ///< leave out rows with a missing cell instead of refusing them
+  const Progress* progress = nullptr;  ///< can stop the wait for standard input or a pipe
+};
+
+/// Reads .csv, .tsv, .txt, .npy or .npz by the file's ending; "-" is CSV on standard input. An .npz gives its array
+/// `data`, else `X`, else its only 2-D array. Throws a DataError that names the place. Does not judge the values.
+Dataset load(const std::string& path, const LoadOptions& options = {});
+
+/// The table without its rows that have a missing cell; dropped_rows counts them. A DataError if none is left.
+Dataset drop_missing(Dataset data);
+
+/// Writes .csv, .tsv or .npy (which keeps no names) by the file's ending, through a temporary file and a rename.
+void save(const Dataset& data, const std::string& path);
+
+/// Each column to mean 0 and variance 1 (dividing by N); constant columns become 0.
+Dataset standardise(const Dataset& data);
+
+/// Φ⁻¹((rank − ½)/N), ties sharing the mean of their ranks.
+Vector normal_scores(const Eigen::Ref<const Vector>& values);
+
+/// Each column to its normal scores. Markov boundaries do not change under monotone maps of single columns.
+Dataset rank_gaussianise(const Dataset& data);
+
+/// Rows in random order, the first `share` of them and the rest; 0 < share < 1 and both parts get at least one row.
+std::pair<Dataset, Dataset> split(const Dataset& data, double share, Key key);
+
+}  // namespace fansite

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <thread>
+
+#include "fansite/base/error.h"
+#include "fansite/base/file.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
+#include "fansite/base/text.h"
+#include "fansite/table/dataset.h"
+#include "fansite/table/findings.h"
+#include "fansite/table/npy.h"
+#include "properties.h"
+#include "support.h"
+#include "zip_writer.h"
+
+namespace fansite {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+/// A directory of its own for each test, gone afterwards.
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "fansite_test.XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+
+  std::string put(const std::string& name, const std::string& content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+
+  static std::string content(const std::string& path) { return std::string(FileView(path).bytes()); }
+
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+  }
+
+ private:
+  fs::path directory_;
+};
+
+/// Columns that are far from everything inspect() looks for.
+Dataset healthy(Index rows = 20, int columns = 3) {
+  Dataset data{default_names(columns), Matrix(rows, columns)};
+  Random random(Key{5});
+  for (Index i = 0; i < data.values.size(); ++i) data.values.data()[i] = random.normal();
+  return data;
+}
+
+// ---- Files ----------------------------------------------------------------------------------------------------------
+
+using FileTest = Files;
+
+TEST_F(FileTest, ViewsFilesPipesAndEmptyFiles) {
+  EXPECT_EQ(content(put("a", "hello")), "hello");
+  EXPECT_EQ(content(put("b", "")), "");
+  EXPECT_THAT(content("/proc/self/status"), HasSubstr("Pid:"));
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << std::string(300000, 'x'); });
+  EXPECT_EQ(content(pipe).size(), 300000u);
+  writer.join();
+}
+
+TEST_F(FileTest, SaysWhatCannotBeRead) {
+  EXPECT_THAT(message_of<UsageError>([&] { FileView view(path("none.csv")); }), HasSubstr("none.csv': No such file"));
+  EXPECT_THAT(message_of<UsageError>([&] { FileView view(path(".")); }), HasSubstr("is a directory"));
+}
+
+TEST_F(FileTest, OutputAppearsWholeOrNotAtAll) {
+  const std::string target = put("out.json", "old");
+  {
+    OutputFile file(target);
+    file.write("half");
+    EXPECT_EQ(content(target), "old");
+  }
+  EXPECT_EQ(content(target), "old");
+  EXPECT_EQ(entries(), 1u);
+  {
+    OutputFile file(target), other(target);
+    file.write("new");
+    other.write("newer");
+    file.commit();
+    EXPECT_EQ(content(target), "new");
+    other.commit();
+  }
+  EXPECT_EQ(content(target), "newer");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(FileTest, OutputKeepsLinksAndPermissions) {
+  const std::string target = put("real.csv", "old"), link = path("link.csv");
+  fs::create_symlink("real.csv", link);
+  ::chmod(target.c_str(), 0600);
+  OutputFile file(link);
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(content(target), "new");
+  EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(FileTest, OutputRefusesAtOnce) {
+  EXPECT_THAT(
+      message_of<UsageError>([&] { OutputFile file(path("no/such/out.json")); }),
+      testing::AllOf(HasSubstr("[write] cannot write '"), HasSubstr("no/such/out.json': No such file or directory.")));
+  EXPECT_THAT(message_of<PathError>([&] { OutputFile file(path(".")); }), HasSubstr("is a directory"));
+  EXPECT_THAT(message_of<UsageError>([&] { OutputFile file(""); }), HasSubstr("is empty"));
+}
+
+TEST_F(FileTest, OutputWritesToDevicesAndNoticesAFullDisk) {
+  OutputFile null("/dev/null");
+  null.write("x");
+  null.commit();
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_THAT(message_of<IoError>([] {
+                OutputFile full("/dev/full");
+                full.write("x");
+                full.commit();
+              }),
+              HasSubstr("writing '/dev/full' failed: No space left on device"));
+}
+
+// ---- Loading and saving ---------------------------------------------------------------------------------------------
+
+using LoadTest = Files;
+
+TEST_F(LoadTest, DispatchesByEnding) {
+  EXPECT_EQ(load(put("a.csv", "a;b\n1;2\n")).values(0, 1), 2);
+  EXPECT_EQ(load(put("a.TXT", "a,b\n1,2\n")).values(0, 1), 2);
+  EXPECT_THAT(load(put("a.tsv", "a,b\tc\n1\t2\n")).names, ElementsAre("a,b", "c"));
+  EXPECT_EQ(load(put("n.csv", "1,2\n3,4\n"), {.header = false}).rows(), 2);
+  EXPECT_EQ(load(put("a.npy", to_npy(Matrix::Ones(4, 2)))).rows(), 4);
+  const Dataset data = load(put("a.npz", ZipWriter().add("data.npy", to_npy(Matrix::Ones(4, 2))).finish()));
+  EXPECT_THAT(data.names, ElementsAre("x1", "x2"));
+  EXPECT_THAT(message_of<UsageError>([] { load("table.xlsx"); }), HasSubstr(".csv, .tsv, .txt, .npy and .npz"));
+  EXPECT_THAT(message_of<DataError>([&] { load(put("b.csv", "a,b\n1,x\n")); }), HasSubstr("b.csv line 2"));
+  EXPECT_THAT(
+      message_of<DataError>([&] {
+        load(put("v.npy", npy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", std::string(8, 'x'))));
+      }),
+      HasSubstr("one dimension"));
+}
+
+TEST_F(LoadTest, SavesWhatItLoads) {
+  Dataset data = healthy(50, 4);
+  data.names[1] = "a \"quoted\", name";
+  data.values(3, 2) = kMissing;
+  for (const char* name : {"t.csv", "t.tsv", "t.npy"}) {
+    save(data, path(name));
+    const Dataset back = load(path(name));
+    EXPECT_TRUE(std::isnan(back.values(3, 2)));
+    EXPECT_EQ(back.values.array().isNaN().select(0, back.values), data.values.array().isNaN().select(0, data.values))
+        << name;
+    EXPECT_EQ(back.names, std::string(name) == "t.npy" ? default_names(4) : data.names);
+  }
+  EXPECT_THAT(message_of<UsageError>([&] { save(data, path("t.npz")); }), HasSubstr(".csv, .tsv and .npy"));
+}
+
+TEST_F(LoadTest, DropsRowsWithMissingCells) {
+  const std::string file = put("a.csv", "a,b\n1,2\n,3\n4,NA\n5,6\n");
+  EXPECT_EQ(load(file).rows(), 4);
+  const Dataset data = load(file, {.drop_missing = true});
+  EXPECT_EQ(data.dropped_rows, 2);
+  EXPECT_EQ(data.values, (Matrix(2, 2) << 1, 2, 5, 6).finished());
+  EXPECT_THAT(message_of<DataError>([&] { load(put("b.csv", "a,b\n,1\n"), {.drop_missing = true}); }),
+              HasSubstr("every row"));
+}
+
+TEST(SharedData, EverySetLoads) {
+  const fs::path root = fs::path(FANSITE_SHARED_DIR) / "data";
+  if (!fs::exists(root)) GTEST_SKIP() << "the shared data sets are not at " << root;
+  const struct {
+    const char* path;
+    Index rows;
+    int variables;
+  } sets[] = {{"sachs/data.csv", 853, 11},
+              {"syntren/data.csv", 500, 20},
+              {"arth150/data.csv", 5000, 107},
+              {"sergio/data.csv", 9000, 100},
+              {"sergio/bin.csv", 9000, 1},
+              {"gp_d30_seed42.npz", 1000, 30},
+              {"gp_d30_seed123.npz", 1000, 30},
+              {"gp_d30_seed1234.npz", 1000, 30},
+              {"linear_d100_seed42.npz", 5000, 100},
+              {"linear_d100_seed123.npz", 5000, 100},
+              {"sachs/dag.csv", 11, 11},
+              {"arth150/dag.csv", 107, 107}};
+  for (const auto& set : sets) {
+    const Dataset data = load((root / set.path).string());
+    EXPECT_EQ(data.rows(), set.rows) << set.path;
+    EXPECT_EQ(data.variables(), set.variables) << set.path;
+    if (std::string(set.path).find("dag") == std::string::npos) {
+      for (const Finding& finding : inspect(data)) EXPECT_FALSE(finding.fatal) << set.path << ": " << finding.message;
+    }
+  }
+  EXPECT_EQ(load_npz_array((root / "gp_d30_seed42.npz").string(), "dag").sum(), 24);  // as numpy reads it
+}
+
+// ---- Names ----------------------------------------------------------------------------------------------------------
+
+TEST(Names, SuggestsTheNearest) {
+  const Dataset data{{"TP53", "BRCA1", "age", "x1"}, Matrix::Zero(1, 4)};
+  EXPECT_EQ(data.index_of("age"), 2);
+  EXPECT_EQ(message_of<UsageError>([&] { data.index_of("BRAC1"); }),
+            "[index_of] no column is called 'BRAC1'. Did you mean 'BRCA1'?");
+  EXPECT_THAT(message_of<UsageError>([&] { data.index_of("tp53"); }), HasSubstr("'TP53'?"));
+  EXPECT_THAT(message_of<UsageError>([&] { data.index_of("income"); }),
+              HasSubstr("The columns are 'TP53', 'BRCA1', 'age', 'x1'."));
+  EXPECT_EQ(nearest_name("zz", {"a", "b"}), "");
+  EXPECT_EQ(nearest_name("", {"a"}), "");
+  EXPECT_EQ(nearest_name("hight", {"weight", "height", "night"}), "height");
+  EXPECT_THAT(default_names(3), ElementsAre("x1", "x2", "x3"));
+  EXPECT_THAT(default_names(0), IsEmpty());
+}
+
+// ---- Inspection -----------------------------------------------------------------------------------------------------
+
+TEST(Inspect, FindsNothingInHealthyData) { EXPECT_THAT(inspect(healthy()), IsEmpty()); }
+
+TEST(Inspect, MissingCellsAreFatal) {
+  Dataset data = healthy();
+  data.values(2, 0) = data.values(5, 1) = data.values(6, 1) = kMissing;
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::missing);
+  EXPECT_EQ(findings[0].message,
+            "[load] 3 missing cells in columns 'x1', 'x2' (first at row 3): drop those rows with --missing drop, or "
+            "fill them.");
+  EXPECT_EQ(message_of<DataError>([&] { throw_if_fatal(findings); }), findings[0].message);
+  EXPECT_NO_THROW(throw_if_fatal({}));
+}
+
+TEST(Inspect, InfinitiesAreFatalAndListsAreShort) {
+  Dataset data = healthy(20, 9);
+  for (int column = 1; column < 9; ++column) data.values(4, column) = std::numeric_limits<double>::infinity();
+  const auto findings = inspect(data);
+  ASSERT_GE(findings.size(), 1u);
+  EXPECT_TRUE(findings[0].fatal);
+  EXPECT_EQ(
+      findings[0].message,
+      "[load] infinite values in columns 'x2', 'x3', 'x4', 'x5', 'x6' and 3 more (first in 'x2' at row 5): replace or "
+      "remove them.");
+}
+
+TEST(Inspect, ConstantAndDuplicateColumns) {
+  Dataset data = healthy(20, 6);
+  data.values.col(1).setConstant(0.1);
+  data.values.col(3) = data.values.col(0);
+  data.values.col(5) = data.values.col(0);
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::constant);
+  EXPECT_EQ(findings[0].message, "[load] column 'x2' is constant: it is left out and belongs to no boundary.");
+  EXPECT_EQ(findings[1].kind, Finding::Kind::duplicate);
+  EXPECT_THAT(findings[1].columns, ElementsAre(0, 3, 5));
+  EXPECT_EQ(
+      findings[1].message,
+      "[load] 'x4', 'x6' are copies of 'x1': the data cannot tell them apart, so they share one boundary; keep one.");
+}
+
+TEST(Inspect, ZeroAndMinusZeroAreEqual) {
+  Dataset data = healthy(10, 2);
+  data.values.col(0) << 0, 1, 2, 3, 0, 1, 2, 3, 0, 1;
+  data.values.col(1) << -0.0, 1, 2, 3, -0.0, 1, 2, 3, -0.0, 1;
+  ASSERT_EQ(inspect(data).size(), 1u);
+  EXPECT_EQ(inspect(data)[0].kind, Finding::Kind::duplicate);
+}
+
+TEST(Inspect, NearDuplicatesDoNotRepeatExactOnes) {
+  Dataset data = healthy(20, 4);
+  data.values.col(1) = data.values.col(0);
+  Matrix correlation = Matrix::Identity(4, 4);
+  const auto correlate = [&](int i, int j, double r) { correlation(i, j) = correlation(j, i) = r; };
+  correlate(0, 1, 1);
+  correlate(0, 3, -0.999999);
+  correlate(1, 3, -0.999999);
+  const auto exact = inspect(data);
+  ASSERT_EQ(exact.size(), 1u);
+  EXPECT_EQ(exact[0].kind, Finding::Kind::duplicate);
+  const auto near = near_duplicates(data, correlation, exact);
+  ASSERT_EQ(near.size(), 1u);
+  EXPECT_EQ(near[0].kind, Finding::Kind::near_duplicate);
+  EXPECT_THAT(near[0].columns, ElementsAre(0, 3));
+  EXPECT_THAT(near[0].message, HasSubstr("'x4' is almost a linear copy of 'x1'"));
+  EXPECT_THAT(near_duplicates(data, correlation, exact, 0.9999999), IsEmpty());
+}
+
+TEST(Inspect, FewRows) {
+  const auto few = inspect(healthy(7, 2));
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_TRUE(few[0].fatal);
+  EXPECT_THAT(few[0].message, HasSubstr("7 rows: at least 8 are needed"));
+  const auto wide = inspect(healthy(10, 11));
+  ASSERT_EQ(wide.size(), 1u);
+  EXPECT_FALSE(wide[0].fatal);
+  EXPECT_THAT(wide[0].message, HasSubstr("more columns (11) than rows (10)"));
+}
+
+TEST(Inspect, NumericHeaderIsSuspectUnlessWhole) {
+  Dataset data = healthy();
+  data.names = {"4", "8", "13"};
+  EXPECT_THAT(inspect(data), IsEmpty());
+  data.names = {"26.4", "13", "8.82"};
+  ASSERT_EQ(inspect(data).size(), 1u);
+  EXPECT_EQ(inspect(data)[0].kind, Finding::Kind::numeric_header);
+  EXPECT_THAT(inspect(data)[0].message, HasSubstr("use --no-header"));
+  data.names = {"26.4", "13", "x"};
+  EXPECT_THAT(inspect(data), IsEmpty());
+}
+
+// ---- Transforms -----------------------------------------------------------------------------------------------------
+
+TEST(Transforms, StandardiseGivesMeanZeroVarianceOne) {
+  Dataset data = healthy(1000, 4);
+  data.values.col(1) = data.values.col(1) * 1e300;
+  data.values.col(2).setConstant(0.1);
+  data.values.col(3) = data.values.col(3).array() * 1e-300 + 3e-300;
+  const Dataset result = standardise(data);
+  for (const int column : {0, 1, 3}) {
+    EXPECT_NEAR(result.values.col(column).mean(), 0, 1e-12);
+    EXPECT_NEAR(result.values.col(column).squaredNorm() / 1000, 1, 1e-12);
+  }
+  EXPECT_EQ(result.values.col(2), Vector::Zero(1000));
+  data.values(3, 0) = kMissing;
+  EXPECT_THAT(message_of<DataError>([&] { standardise(data); }),
+              HasSubstr("[standardise] column 'x1' has a missing or infinite cell at row 4"));
+}
+
+TEST(Transforms, RankGaussianiseKeepsOrderAndSharesTies) {
+  const Dataset data{{"a"}, (Matrix(5, 1) << 10, -1, 7, 7, 1e9).finished()};
+  const Dataset result = rank_gaussianise(data);
+  const double ranks[] = {4, 1, 2.5, 2.5, 5};
+  for (Index row = 0; row < 5; ++row) EXPECT_EQ(result.values(row, 0), normal_quantile((ranks[row] - 0.5) / 5)) << row;
+}
+
+TEST(TransformsProperty, RankGaussianiseIgnoresMonotoneMaps) {
+  EXPECT_TRUE(rc::check("scores of x³ are those of x", [] {
+    const auto cells = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-20, 20));
+    RC_PRE(!cells.empty());
+    Matrix x(static_cast<Index>(cells.size()), 1);
+    for (std::size_t i = 0; i < cells.size(); ++i) x(static_cast<Index>(i), 0) = cells[i];
+    RC_ASSERT(rank_gaussianise({{"a"}, x}).values == rank_gaussianise({{"a"}, x.array().cube().matrix()}).values);
+  }));
+}
+
+TEST(Transforms, SplitPartsTheRows) {
+  Dataset data{{"a", "b"}, Matrix(10, 2)};
+  for (Index row = 0; row < 10; ++row) data.values.row(row).setConstant(static_cast<double>(row));
+  const auto [first, rest] = split(data, 0.7, Key{3});
+  EXPECT_EQ(first.rows(), 7);
+  EXPECT_EQ(rest.rows(), 3);
+  std::vector<double> seen(first.values.col(0).begin(), first.values.col(0).end());
+  seen.insert(seen.end(), rest.values.col(1).begin(), rest.values.col(1).end());
+  EXPECT_FALSE(std::is_sorted(seen.begin(), seen.end()));
+  std::sort(seen.begin(), seen.end());
+  EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_EQ(split(data, 0.7, Key{3}).first.values, first.values);
+  EXPECT_EQ(split(data, 0.001, Key{3}).first.rows(), 1);
+  EXPECT_THROW(split(data, 1.0, Key{3}), UsageError);
+}
+
+TEST(Transforms, DoNotDependOnThreads) {
+  const Dataset data = healthy(500, 40);
+  const Dataset all = standardise(data), ranks = rank_gaussianise(data);
+  const ThreadLimit limit(1);
+  EXPECT_EQ(standardise(data).values, all.values);
+  EXPECT_EQ(rank_gaussianise(data).values, ranks.values);
+}
+
+}  // namespace
+}  // namespace fansite
