@@ -166,7 +166,7 @@ void run_set(const Set& set, const Options& options) {
     std::optional<BoundariesResult> searched;
     if (options.links == "honest") {
       BoundariesParams params;
-      params.effort = parse_effort(options.effort);
+      params.effort = parse<Effort>(options.effort);
       params.refine = Refine::none;
       params.seed = static_cast<std::uint64_t>(table.number);
       params.files = kept_model(options.models, tables, table, options.effort);

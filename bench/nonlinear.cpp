@@ -125,10 +125,10 @@ Metrics metrics(const BoundariesScore& score) {
 Outcome run(const Table& table, const Set& set, const Options& options) {
   BoundariesParams params;
   params.estimator = set.estimator.value_or(parse_estimator(options.estimator));
-  params.effort = parse_effort(options.effort);
+  params.effort = parse<Effort>(options.effort);
   params.steps = options.steps;
   params.seed = static_cast<std::uint64_t>(table.number);
-  params.refine = parse_refine(options.refine);
+  params.refine = parse<Refine>(options.refine);
   params.files = kept_model(options.models, set.tables, table, effort_text(options.effort, options.steps));
   forget_peak();
   const Stopwatch watch;

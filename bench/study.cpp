@@ -188,7 +188,7 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
   const std::string model = folder.path / "model";
   BoundariesParams params;
   params.estimator = parse_estimator(options.estimator);
-  params.effort = parse_effort(options.effort);
+  params.effort = parse<Effort>(options.effort);
   params.steps = options.steps;
   params.seed = setting.seed;
   if (dials.size() > 1) params.files.save_model = model;

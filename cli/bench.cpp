@@ -62,8 +62,8 @@ void run(const BenchOptions& options) {
     const Simulation simulation = simulate(setting);
     for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
       BoundariesParams params;
-      params.estimator = EstimatorKind::gaussian;
-      params.search.stop = stop;
+      params.fansite().estimator = "gaussian";
+      params.fansite().search.stop = stop;
       add_boundaries(markov_boundaries(simulation.data, params), fingerprint);
     }
   }

@@ -4,27 +4,50 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
+#include "cli/parameter_options.h"
 #include "fansite/run/boundaries.h"
 
 namespace fansite::cli {
 
-struct BoundariesOptions {
-  TableOptions table;
-  void add_to(CLI::App& command);
-  /// The settings, once the command line has been read; a UsageError names a word that means nothing.
+/// Options of the method that finds boundaries.
+struct BoundaryMethodOptions {
+  /// `option`: what chooses the method; `left_out`: parameters that the command has no use for.
+  void add_to(CLI::App& command, const std::string& option, const std::vector<std::string>& left_out = {});
+  /// The method and its parameters, once the command line has been read; a UsageError names what means nothing.
   BoundariesParams parsed() const;
-  Knowledge load_knowledge(const Dataset& data) const;
 
  private:
-  BoundariesParams params_;
-  std::string estimator_{name(BoundariesParams{}.estimator)};
-  std::string effort_{name(BoundariesParams{}.effort)};
-  std::string stop_{name(SearchParams{}.stop)};
-  std::string rule_{name(SearchParams{}.rule)};
-  std::string refine_{name(BoundariesParams{}.refine)};
-  std::string knowledge_;
+  std::string method_ = BoundariesParams().method;
+  ParameterOptions options_;
+};
+
+/// Seed, time budget, models and checkpoints.
+struct RunOptions {
+  bool resume = false;
+  void add_to(CLI::App& command, bool resumable = true);
+  /// The checkpoint is as asked for, else beside the result, else nowhere. What an interrupted run has left beside the
+  /// result is continued with --resume only, a UsageError otherwise: it may be worth hours. A method that cannot go on
+  /// keeps nothing.
+  template <class Row>
+  RunParams parsed(const MethodList<Row>& methods, const std::string& method, const std::string& out,
+                   const CommonOptions& common) const {
+    const Row& row = methods.at(method);
+    if (resume || options_.given("checkpoint")) methods.require(row, &Capabilities::resumable, "be resumed");
+    return parsed(row.can.resumable, out, common);
+  }
+
+ private:
+  RunParams parsed(bool resumable, const std::string& out, const CommonOptions& common) const;
+  ParameterOptions options_;
+};
+
+struct KnowledgeOption {
+  std::string path;
+  void add_to(CLI::App& command);
+  Knowledge load(const Dataset& data) const;
 };
 
 }  // namespace fansite::cli

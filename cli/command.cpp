@@ -4,12 +4,8 @@
 #include <fmt/core.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
 
-#include "cli/duration.h"
 #include "fansite/base/error.h"
 
 namespace fansite::cli {
@@ -40,28 +36,6 @@ Dataset TableOptions::load(const CommonOptions& common, const Progress& progress
   return data;
 }
 
-void LimitOptions::add_to(CLI::App& command) {
-  command.add_flag("--resume", resume, "go on from what an interrupted run has left in OUT.checkpoint");
-  command.add_option("--time-budget", time_budget, "90s, 10m, 1h30m: then the best answer so far, marked as such");
-}
-
-double LimitOptions::seconds() const { return time_budget.empty() ? 0 : parse_duration(time_budget, "--time-budget"); }
-
-std::string LimitOptions::checkpoint(const std::string& asked, const std::string& out,
-                                     const CommonOptions& common) const {
-  const bool device = std::filesystem::exists(out) && !std::filesystem::is_regular_file(out);  // /dev/null, a pipe
-  const bool to_file = !out.empty() && out != "-" && !device;
-  check(!resume || to_file || !asked.empty(),
-        "[--resume] there is nothing to go on from without --out or --checkpoint");
-  if (!asked.empty() || !to_file) return asked;
-  const std::string beside = out + ".checkpoint";
-  const bool left = CheckpointFiles(beside).any();
-  check(resume || !left, "[--out] {} is left from an interrupted run; add --resume to go on from there, or delete it",
-        beside);
-  if (resume && !left) say(common, fmt::format("there is no {}; starting from the beginning", beside));
-  return beside;
-}
-
 Output::Output(const std::string& path) {
   if (!path.empty() && path != "-") file_ = std::make_unique<OutputFile>(path);
 }
@@ -80,13 +54,6 @@ void flush_standard_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
   throw IoError(fmt::format("[write] writing to standard output failed: {}. Free some space or write elsewhere.",
                             std::strerror(errno)));
-}
-
-std::string refuse_bad_seed(const std::string& text) {
-  if (text.starts_with('-')) return fmt::format("{} is negative; use a number from 0 on", text);
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc::result_out_of_range ? fmt::format("{} is too large; use a number below 2^64", text) : "";
 }
 
 void say(const CommonOptions& options, const std::string& line) {

@@ -27,6 +27,7 @@ void add_plan(CLI::App& app);
 void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_methods(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_report(CLI::App& app);
 void add_bench(CLI::App& app);
@@ -48,17 +49,6 @@ struct TableOptions {
   void add_to(CLI::App& command);
   /// Says how many rows with missing cells were left out. `progress` can stop the wait for a pipe.
   Dataset load(const CommonOptions& common, const Progress& progress);
-};
-
-/// Options of commands that can be cut short and continued.
-struct LimitOptions {
-  bool resume = false;
-  std::string time_budget;
-  void add_to(CLI::App& command);
-  double seconds() const;  ///< of the budget; 0: none
-  /// Where the run keeps its state: as asked for, else beside its result, else ("") nowhere. What an interrupted run
-  /// has left beside the result is continued with --resume only, a UsageError otherwise: it may be worth hours.
-  std::string checkpoint(const std::string& asked, const std::string& out, const CommonOptions& common) const;
 };
 
 /// Runs `work`; if it is interrupted, the words say where to go on.
@@ -85,9 +75,6 @@ class Output {
 
 /// Hands over what was printed; an IoError if the system refuses it (a full disk).
 void flush_standard_output();
-
-/// For seeds that CLI11 would else wrap around or cut: a complaint, or "".
-std::string refuse_bad_seed(const std::string& text);
 
 /// Words for people, on standard error; silent with --quiet.
 void say(const CommonOptions& options, const std::string& line);

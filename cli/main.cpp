@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/parameter_options.h"
 #include "fansite/base/error.h"
 #include "fansite/base/text.h"
 #include "fansite/base/version.h"
@@ -49,6 +50,7 @@ int run(int argc, char** argv) {
   fansite::cli::add_dag(app);
   fansite::cli::add_entropy(app);
   fansite::cli::add_eval(app);
+  fansite::cli::add_methods(app);
   fansite::cli::add_verify(app);
   fansite::cli::add_report(app);
   fansite::cli::add_bench(app);
@@ -69,6 +71,9 @@ int main(int argc, char** argv) {
     const int code = run(argc, argv);
     fansite::cli::flush_standard_output();
     return code;
+  } catch (const fansite::ParameterError& error) {
+    const std::string option = fansite::cli::option_name(error.parameter);
+    return fail(kUsage, fmt::format("[{}] {}", option, error.sentence).c_str());
   } catch (const fansite::UsageError& error) {
     return fail(kUsage, error.what());
   } catch (const fansite::DataError& error) {

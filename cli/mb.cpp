@@ -8,7 +8,6 @@
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
 #include "fansite/report/json.h"
 
@@ -16,8 +15,11 @@ namespace fansite::cli {
 namespace {
 
 struct MbOptions : CommonOptions {
-  BoundariesOptions boundaries;
-  LimitOptions limits;
+  TableOptions table;
+  std::vector<std::string> targets;
+  BoundaryMethodOptions method;
+  KnowledgeOption knowledge;
+  RunOptions run;
   std::string out;
 };
 
@@ -44,49 +46,19 @@ void show(const CommonOptions& options, const BoundariesResult& result) {
   if (boundaries.size() > shown) say(options, fmt::format("  … and {} more", boundaries.size() - shown));
 }
 
-// By which estimator and why, and what it cost.
-std::string how(const BoundariesResult& result, const RunTiming& timing) {
-  std::string line = fmt::format("{} estimator", name(result.estimator));
-  if (result.linearity) {
-    const LinearityTest& test = *result.linearity;
-    const auto name_of = [&](int variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
-    const bool asked_for = result.params.estimator != EstimatorKind::automatic;
-    if (asked_for && test.linear_equations) line += " over a Gaussian base";
-    if (test.linear_equations) line += ", since nothing speaks against linear relations";
-    if (!asked_for && !test.linear_equations) {
-      line += fmt::format(", {} {} and {} are not related linearly (p = {:.1g})",
-                          result.estimator == EstimatorKind::flow ? "since" : "although", name_of(test.pair.first),
-                          name_of(test.pair.second), test.pair_p_value);
-    }
-  }
-  if (result.estimator == EstimatorKind::flow) {
-    line += fmt::format("; {}, {:.2g} training steps, {:.2g} density evaluations, {} tested",
-                        counted(result.members, "network"), static_cast<double>(result.training_steps),
-                        static_cast<double>(result.evaluations),
-                        counted(static_cast<int>(result.found.tested_pairs), "pair"));
-  }
-  if (result.graph) {
-    line += result.refined ? fmt::format("; boundaries as a causal graph with additive noise{} sees them",
-                                         result.graph->scale == causal::NoiseScale::original ? "" : " on normal scores")
-                           : fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
-                                         result.graph->additivity.p_value);
-  }
-  return line + fmt::format("; {:.0f} MB", timing.peak_memory_mb);
-}
-
 void run(MbOptions& options) {
   const Stopwatch watch;
-  BoundariesParams params = options.boundaries.parsed();
-  params.time_budget = options.limits.seconds();
-  params.files.checkpoint = options.limits.checkpoint(params.files.checkpoint, options.out, options);
+  BoundariesParams params = options.method.parsed();
+  params.targets = options.targets;
+  params.run = options.run.parsed(boundary_methods(), params.method, options.out, options);
 
   ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   const ThreadLimit limit(options.threads);
-  const Dataset data = options.boundaries.table.load(options, progress);
-  const Knowledge knowledge = options.boundaries.load_knowledge(data);
+  const Dataset data = options.table.load(options, progress);
+  const Knowledge knowledge = options.knowledge.load(data);
   const BoundariesResult result =
-      resumable(params.files.checkpoint, [&] { return markov_boundaries(data, knowledge, params, progress); });
+      resumable(params.run.checkpoint, [&] { return markov_boundaries(data, knowledge, params, progress); });
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
@@ -101,8 +73,8 @@ void run(MbOptions& options) {
                                                       : fmt::format("{} boundaries", result.found.boundaries.size()),
                   data.rows(), data.variables(), timing.total_seconds, static_cast<double>(members) / targets));
   show(options, result);
-  say(options, how(result, timing));
-  say_unfinished(options, result.unfinished, params.files.checkpoint);
+  say(options, fmt::format("{}; {:.0f} MB", result.how.empty() ? params.method : result.how, timing.peak_memory_mb));
+  say_unfinished(options, result.unfinished, params.run.checkpoint);
   say_written(options, options.out);
 }
 
@@ -111,8 +83,12 @@ void run(MbOptions& options) {
 void add_mb(CLI::App& app) {
   const auto options = std::make_shared<MbOptions>();
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
-  options->boundaries.add_to(*command);
-  options->limits.add_to(*command);
+  options->table.add_to(*command);
+  command->add_option("--target", options->targets, "a variable to find the boundary of (repeatable); default: all")
+      ->allow_extra_args(false);
+  options->method.add_to(*command, "--method");
+  options->knowledge.add_to(*command);
+  options->run.add_to(*command);
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);
   command->callback([options] { run(*options); });

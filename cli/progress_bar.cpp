@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "cli/duration.h"
+#include "fansite/base/duration.h"
 
 namespace fansite::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/parameter_options.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/error.h"
 #include "fansite/base/version.h"
@@ -21,22 +22,20 @@ namespace fansite::cli {
 namespace {
 
 struct SimulateOptions : CommonOptions {
-  SimulateParams params;
-  std::string graph{name(SimulateParams{}.graph)};
-  std::string sem{name(SimulateParams{}.sem)};
-  std::string noise{name(SimulateParams{}.noise)};
+  ParameterOptions parameters;
   std::string format = "csv";
   std::string out;
 };
 
 std::string describe(const Simulation& simulation, const SimulateParams& params) {
   nlohmann::ordered_json json;
-  json["format"] = "fansite.simulation/1";
+  json["format"] = kSimulationFormat;
   json["version"] = FANSITE_VERSION;
-  json["settings"] = {
-      {"graph", name(params.graph)}, {"nodes", params.nodes},           {"degree", params.degree},
-      {"sem", name(params.sem)},     {"noise", name(params.noise)},     {"rows", params.rows},
-      {"seed", params.seed},         {"weight_low", params.weight_low}, {"weight_high", params.weight_high}};
+  const Parameters settings(params);
+  for (const Description::Field& field : settings.fields()) {
+    json["settings"][field.name] =
+        std::visit([](const auto& held) { return nlohmann::ordered_json(held); }, settings.get(field.name));
+  }
   // What results of this table have in their manifests.
   json["data_hash"] = fmt::format("{:016x}", hash_of(simulation.data));
   json["variables"] = simulation.data.names;
@@ -76,10 +75,8 @@ class Folder {
 };
 
 void run(SimulateOptions& options) {
-  SimulateParams& params = options.params;
-  params.graph = parse_graph_model(options.graph);
-  params.sem = parse_sem(options.sem);
-  params.noise = parse_noise(options.noise);
+  SimulateParams params;
+  options.parameters.apply(params);
 
   ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   const Folder folder(options.out);
@@ -108,21 +105,8 @@ void run(SimulateOptions& options) {
 
 void add_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
-  SimulateParams& params = options->params;
   CLI::App* command = app.add_subcommand("simulate", "make data with known truth: data.csv, dag.csv, simulation.json");
-  command->add_option("--graph", options->graph, "er (Erdos-Renyi) or sf (scale-free)")->capture_default_str();
-  command->add_option("--nodes", params.nodes, "number of variables")->capture_default_str();
-  command->add_option("--degree", params.degree, "edges per variable")->capture_default_str();
-  command->add_option("--sem", options->sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")
-      ->capture_default_str();
-  command->add_option("--noise", options->noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")
-      ->capture_default_str();
-  command->add_option("--rows", params.rows, "number of rows")->capture_default_str();
-  command->add_option("--seed", params.seed, "same seed, same data, on every machine")
-      ->check(refuse_bad_seed, "")
-      ->capture_default_str();
-  command->add_option("--weight-low", params.weight_low, "smallest size of a linear weight")->capture_default_str();
-  command->add_option("--weight-high", params.weight_high, "largest size of a linear weight")->capture_default_str();
+  options->parameters.add(*command, SimulateParams());
   command->add_option("--format", options->format, "of the data: csv or npy")
       ->check(CLI::IsMember({"csv", "npy"}))
       ->capture_default_str();

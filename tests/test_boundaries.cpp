@@ -481,9 +481,9 @@ TEST(Effort, NegativeNumbersAreNoDefaults) {
 
 TEST(Effort, HasANameAndBack) {
   for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
-    EXPECT_EQ(parse_effort(name(effort)), effort);
+    EXPECT_EQ(parse<Effort>(name(effort)), effort);
   }
-  EXPECT_THAT(message_of<UsageError>([] { parse_effort("heroic"); }), HasSubstr("quick, normal or thorough"));
+  EXPECT_THAT(message_of<UsageError>([] { parse<Effort>("heroic"); }), HasSubstr("quick, normal or thorough"));
 }
 
 // Flows are densities, and of two values there is none.

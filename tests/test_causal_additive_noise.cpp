@@ -501,9 +501,9 @@ TEST(NoiseScale, OnNormalScoresNoMonotoneFunctionMatters) {
 
 TEST(NoiseScale, NamesComeBack) {
   for (const NoiseScale scale : {NoiseScale::automatic, NoiseScale::original, NoiseScale::normal_scores}) {
-    EXPECT_EQ(parse_noise_scale(name(scale)), scale);
+    EXPECT_EQ(parse<NoiseScale>(name(scale)), scale);
   }
-  EXPECT_THAT(message_of<UsageError>([] { parse_noise_scale("log"); }), HasSubstr("normal-scores"));
+  EXPECT_THAT(message_of<UsageError>([] { parse<NoiseScale>("log"); }), HasSubstr("normal-scores"));
 }
 
 // ---- Units, rows, threads -------------------------------------------------------------------------------------------
@@ -603,8 +603,8 @@ TEST(AdditiveNoise, RequiredCyclesAreRefused) {
 }
 
 TEST(AdditiveNoise, NamesAreReadBack) {
-  for (const NoiseLaw law : {NoiseLaw::any, NoiseLaw::gaussian}) EXPECT_EQ(parse_noise_law(name(law)), law);
-  EXPECT_THAT(message_of<UsageError>([] { parse_noise_law("cauchy"); }),
+  for (const NoiseLaw law : {NoiseLaw::any, NoiseLaw::gaussian}) EXPECT_EQ(parse<NoiseLaw>(name(law)), law);
+  EXPECT_THAT(message_of<UsageError>([] { parse<NoiseLaw>("cauchy"); }),
               AllOf(HasSubstr("'cauchy'"), HasSubstr("any or gaussian")));
   EXPECT_EQ(name(DirectionBy::score), "score");
   EXPECT_EQ(name(DirectionBy::collider), "collider");

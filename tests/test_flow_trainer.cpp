@@ -953,13 +953,13 @@ TEST(ValidateTraining, TrainingSaysSoToo) {
 }
 
 TEST(TrainNames, ComeBack) {
-  for (const SubsetKind kind : {SubsetKind::leaf, SubsetKind::non_leaf}) EXPECT_EQ(parse_subset_kind(name(kind)), kind);
-  for (const BaseKind kind : {BaseKind::none, BaseKind::gaussian}) EXPECT_EQ(parse_base(name(kind)), kind);
-  for (const Schedule s : {Schedule::constant, Schedule::cosine}) EXPECT_EQ(parse_schedule(name(s)), s);
-  EXPECT_EQ(message_of<UsageError>([] { parse_subset_kind("Leaf"); }),
+  for (const SubsetKind kind : {SubsetKind::leaf, SubsetKind::non_leaf}) EXPECT_EQ(parse<SubsetKind>(name(kind)), kind);
+  for (const BaseKind kind : {BaseKind::none, BaseKind::gaussian}) EXPECT_EQ(parse<BaseKind>(name(kind)), kind);
+  for (const Schedule s : {Schedule::constant, Schedule::cosine}) EXPECT_EQ(parse<Schedule>(name(s)), s);
+  EXPECT_EQ(message_of<UsageError>([] { parse<SubsetKind>("Leaf"); }),
             "[train] subsets 'Leaf' are unknown; use leaf or non_leaf");
-  EXPECT_EQ(message_of<UsageError>([] { parse_base(""); }), "[train] base '' is unknown; use gaussian or none");
-  EXPECT_EQ(message_of<UsageError>([] { parse_schedule("linear"); }),
+  EXPECT_EQ(message_of<UsageError>([] { parse<BaseKind>(""); }), "[train] base '' is unknown; use gaussian or none");
+  EXPECT_EQ(message_of<UsageError>([] { parse<Schedule>("linear"); }),
             "[train] schedule 'linear' is unknown; use cosine or constant");
 }
 

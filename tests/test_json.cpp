@@ -94,7 +94,7 @@ BoundariesResult found_by_flows() {
   result.training_steps = 40000;
   result.evaluations = 123456789012;
   result.curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}};
-  result.calibration = flow::Calibration{300, 2, {0.5, 0.5}, {{1, {0.5, 0.5}, 0.125, 0.75, 0, 1, 0, 0}}};
+  result.calibration = Calibration{300, 2, {0.5, 0.5}, {{1, {0.5, 0.5}, 0.125, 0.75, 0, 1, 0, 0}}};
   result.model_hash = 255;
   result.unfinished = "time ran out";
   result.linearity = LinearityTest{};

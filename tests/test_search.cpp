@@ -433,8 +433,8 @@ TEST(Search, BadParametersAreNamed) {
   NoProgress silent;
   EXPECT_THROW(find_boundaries(estimator, {}, {{7}, {}, {}}, silent), UsageError);
   EXPECT_THROW(find_boundaries(estimator, {}, {{1, 1}, {}, {}}, silent), UsageError);
-  EXPECT_THROW(parse_stop_rule("oracle"), UsageError);
-  EXPECT_THROW(parse_symmetry("xor"), UsageError);
+  EXPECT_THROW(parse<StopRule>("oracle"), UsageError);
+  EXPECT_THROW(parse<Symmetry>("xor"), UsageError);
 }
 
 TEST(Search, StopsWhenAsked) {

@@ -54,15 +54,15 @@ double correlation(const Vector& a, const Vector& b) {
 // ---- Names and checks -----------------------------------------------------------------------------------------------
 
 TEST(SimulateNames, RoundTripAndListOnError) {
-  for (const auto graph : {GraphModel::er, GraphModel::sf}) EXPECT_EQ(parse_graph_model(name(graph)), graph);
-  for (const auto sem : {Sem::linear, Sem::gp, Sem::mlp, Sem::pnl, Sem::gene}) EXPECT_EQ(parse_sem(name(sem)), sem);
+  for (const auto graph : {GraphModel::er, GraphModel::sf}) EXPECT_EQ(parse<GraphModel>(name(graph)), graph);
+  for (const auto sem : {Sem::linear, Sem::gp, Sem::mlp, Sem::pnl, Sem::gene}) EXPECT_EQ(parse<Sem>(name(sem)), sem);
   for (const auto noise :
        {Noise::gauss, Noise::uniform, Noise::laplace, Noise::gumbel, Noise::exponential, Noise::mixed}) {
-    EXPECT_EQ(parse_noise(name(noise)), noise);
+    EXPECT_EQ(parse<Noise>(name(noise)), noise);
   }
-  EXPECT_THAT(message_of<UsageError>([] { parse_sem("GP"); }), HasSubstr("linear, gp, mlp, pnl, gene"));
-  EXPECT_THAT(message_of<UsageError>([] { parse_graph_model(""); }), HasSubstr("er, sf"));
-  EXPECT_THROW(parse_noise("normal"), UsageError);
+  EXPECT_THAT(message_of<UsageError>([] { parse<Sem>("GP"); }), HasSubstr("linear, gp, mlp, pnl, gene"));
+  EXPECT_THAT(message_of<UsageError>([] { parse<GraphModel>(""); }), HasSubstr("er, sf"));
+  EXPECT_THROW(parse<Noise>("normal"), UsageError);
 }
 
 TEST(SimulateChecks, ParametersOutOfRange) {

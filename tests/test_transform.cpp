@@ -215,11 +215,11 @@ TEST(TransformLogSlope, IsUndefinedForManyEqualValues) {
 
 TEST(Transform, NamesRoundTrip) {
   for (const TransformKind kind : {TransformKind::rank, TransformKind::standardise, TransformKind::none}) {
-    EXPECT_EQ(parse_transform(name(kind)), kind);
+    EXPECT_EQ(parse<TransformKind>(name(kind)), kind);
   }
-  EXPECT_EQ(message_of<UsageError>([] { parse_transform("standardize"); }),
+  EXPECT_EQ(message_of<UsageError>([] { parse<TransformKind>("standardize"); }),
             "[transform] transform 'standardize' is unknown; did you mean standardise?");
-  EXPECT_EQ(message_of<UsageError>([] { parse_transform("log"); }),
+  EXPECT_EQ(message_of<UsageError>([] { parse<TransformKind>("log"); }),
             "[transform] transform 'log' is unknown; use rank, standardise or none");
 }
 

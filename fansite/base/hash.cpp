@@ -3,9 +3,12 @@
 
 #include <bit>
 
+#include "fansite/base/detail/work_count.h"
+
 namespace fansite {
 
 std::uint64_t hash_of(const MatrixView& values) {
+  ++detail::work_count.table_hashes;
   Hash hash;
   for (Index j = 0; j < values.cols(); ++j) {
     for (Index i = 0; i < values.rows(); ++i) hash.add(std::bit_cast<std::uint64_t>(values(i, j)));

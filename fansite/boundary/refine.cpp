@@ -89,12 +89,4 @@ Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, co
   return result;
 }
 
-ByteMatrix links_of(const Boundaries& boundaries, int variables) {
-  ByteMatrix links = ByteMatrix::Zero(variables, variables);
-  for (const Boundary& boundary : boundaries.boundaries) {
-    for (const int z : boundary.variables()) links(boundary.target, z) = links(z, boundary.target) = 1;
-  }
-  return links;
-}
-
 }  // namespace fansite

@@ -16,7 +16,4 @@ namespace fansite {
 /// computed anew.
 Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, const Dag& graph, Progress& progress);
 
-/// Pairs in each other's boundary as either of them says.
-ByteMatrix links_of(const Boundaries& boundaries, int variables);
-
 }  // namespace fansite

@@ -186,12 +186,21 @@ std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& re
 
 }  // namespace
 
-void validate(const SearchParams& params) {
-  check(params.fdr > 0 && params.fdr < 1, "[search] fdr is {}; it must lie between 0 and 1, e.g. 0.05", params.fdr);
-  check(params.eps_grow >= 0, "[search] eps-grow is {}; it cannot be negative", params.eps_grow);
-  check(params.eps_shrink >= 0, "[search] eps-shrink is {}; it cannot be negative", params.eps_shrink);
-  check(params.patience >= -1, "[search] patience is {}; use 0 or more, or -1 for the rule's own", params.patience);
-  check(params.max_size >= 0, "[search] max-size is {}; use 0 for no limit", params.max_size);
+const Description& SearchParams::description() {
+  using P = SearchParams;
+  static const Description list =
+      Describe<P>()
+          .field("stop", &P::stop, "calibrated (by the data, see fdr) or paper (by eps_grow and eps_shrink)")
+          .field("fdr", &P::fdr, "calibrated: the share of false members to accept, over the table", between(0, 1))
+          .field("eps_grow", &P::eps_grow, "paper: a gain up to this many nats is a miss", at_least(0))
+          .field("eps_shrink", &P::eps_shrink, "paper: a member worth up to this many nats goes", at_least(0))
+          .field("patience", &P::patience,
+                 "misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick", at_least(-1))
+          .also("rho")
+          .field("max_size", &P::max_size, "largest set while growing; 0: what the rows allow", at_least(0))
+          .field("rule", &P::rule, "symmetry: or (one search may propose), and (both must), none")
+          .done();
+  return list;
 }
 
 std::vector<int> Boundary::variables() const {
@@ -268,26 +277,6 @@ std::string_view explain(NearMiss::Reason reason) {
       return "the causal graph needs no link to it";
   }
   return "";
-}
-
-std::string_view name(StopRule value) { return value == StopRule::paper ? "paper" : "calibrated"; }
-
-std::string_view name(Symmetry value) {
-  return value == Symmetry::or_ ? "or" : value == Symmetry::and_ ? "and" : "none";
-}
-
-StopRule parse_stop_rule(std::string_view name) {
-  for (const StopRule rule : {StopRule::calibrated, StopRule::paper}) {
-    if (fansite::name(rule) == name) return rule;
-  }
-  throw UsageError(fmt::format("[search] stop rule '{}' is unknown; use calibrated or paper", name));
-}
-
-Symmetry parse_symmetry(std::string_view name) {
-  for (const Symmetry rule : {Symmetry::or_, Symmetry::and_, Symmetry::none}) {
-    if (fansite::name(rule) == name) return rule;
-  }
-  throw UsageError(fmt::format("[search] symmetry rule '{}' is unknown; use or, and, or none", name));
 }
 
 }  // namespace fansite

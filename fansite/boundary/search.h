@@ -5,11 +5,13 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "fansite/base/parameters.h"
 #include "fansite/base/progress.h"
 #include "fansite/entropy/entropy.h"
 #include "fansite/graph/knowledge.h"
@@ -20,6 +22,9 @@ enum class StopRule {
   calibrated,  ///< decided by the data and `fdr`: by the law of gains if they have one, else on held-out rows
   paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
 };
+constexpr auto enum_names(StopRule) {
+  return std::to_array<EnumName<StopRule>>({{StopRule::calibrated, "calibrated"}, {StopRule::paper, "paper"}});
+}
 
 /// z in MB(t) iff t in MB(z), so the two searches are two looks at one fact. Under the calibrated rule the pair is then
 /// decided on the evidence of both looks together.
@@ -28,6 +33,9 @@ enum class Symmetry {
   and_,  ///< both searches must propose it
   none   ///< each search stands alone; boundaries need not agree
 };
+constexpr auto enum_names(Symmetry) {
+  return std::to_array<EnumName<Symmetry>>({{Symmetry::or_, "or"}, {Symmetry::and_, "and"}, {Symmetry::none, "none"}});
+}
 
 struct SearchParams {
   StopRule stop = StopRule::calibrated;
@@ -40,10 +48,9 @@ struct SearchParams {
   Symmetry rule = Symmetry::or_;
   bool evidence =
       true;  ///< also each member's `unique`, p- and q-value, and near misses; half the time of a small search
-};
 
-/// Throws a UsageError that names the first value out of range.
-void validate(const SearchParams& params);
+  static const Description& description();
+};
 
 struct Member {
   int variable = -1;
@@ -96,7 +103,7 @@ struct Boundary {
 struct Boundaries {
   std::vector<Boundary> boundaries;              ///< one per target, in the order asked for
   std::vector<std::pair<int, int>> moral_edges;  ///< pairs {i, j}, i < j, with one in the other's boundary
-  double threshold = 1;                          ///< calibrated: the largest p-value that was admitted
+  std::optional<double> threshold;               ///< calibrated: the largest p-value that was admitted
   long steps = 0;                                ///< growing and shrinking steps over all targets
   long tested_pairs = 0;                         ///< pairs tested on held-out rows
   long cut_short = 0;                            ///< targets whose growing was ended by the clock
@@ -124,10 +131,5 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
 ///     for some that are almost surely false, and a lone one must pass fdr/hypotheses.
 /// With no true hypothesis at all nothing is admitted with probability 1 − fdr. `sorted` ascends; the rest are near 1.
 std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr);
-
-std::string_view name(StopRule value);
-std::string_view name(Symmetry value);
-StopRule parse_stop_rule(std::string_view name);
-Symmetry parse_symmetry(std::string_view name);
 
 }  // namespace fansite

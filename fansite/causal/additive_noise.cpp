@@ -17,8 +17,8 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/sets.h"
 #include "fansite/base/special.h"
-#include "fansite/causal/detail/checkpoint.h"
 #include "fansite/causal/detail/graph_search.h"
+#include "fansite/causal/detail/score_file.h"
 #include "fansite/table/dataset.h"
 
 namespace fansite::causal {
@@ -98,13 +98,11 @@ Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
 
 // What scores depend on. Price, constraints and whatever else only chooses among graphs is no part of it.
 StateIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
-  const auto& [landmarks, per_parent, most, widths, ridges] = params.regression;
   const Index rows = params.max_rows > 0 ? std::min(params.max_rows, values.rows()) : values.rows();
   return identity_of(values,
-                     fmt::format("additive noise: noise {}, landmarks {} + {} a parent up to {}, widths {}, ridges {}, "
-                                 "{} rows used, seed {}",
-                                 name(params.noise), landmarks, per_parent, most, fmt::join(widths, " "),
-                                 fmt::join(ridges, " "), rows, params.seed));
+                     fmt::format("additive noise: noise {}, {}, {} rows used, seed {}", name(params.noise),
+                                 RegressionParams::description().identity(&params.regression), rows, params.seed),
+                     params.values_hash);
 }
 
 // The best graph found, and for each of its edges that can be turned round the best one found with it turned.
@@ -321,6 +319,7 @@ class ScaledSearch {
 // The settings of the same search on normal scores.
 AdditiveNoiseParams of_scores(AdditiveNoiseParams params) {
   if (!params.checkpoint.empty()) params.checkpoint += ".scores";
+  params.values_hash.reset();
   return params;
 }
 
@@ -332,19 +331,27 @@ Matrix as_normal_scores(const MatrixView& values) {
 
 }  // namespace
 
-void validate(const AdditiveNoiseParams& params) {
-  check(params.price >= 0, "[dag] a price of {}; use 0 or more", params.price);
-  check(params.max_parents >= 1, "[dag] at most {} parents; use 1 or more", params.max_parents);
-  check(params.sure >= 0, "[dag] {} standard errors; use 0 or more", params.sure);
-  check(params.max_rows >= 0, "[dag] at most {} rows; use 1 or more, or 0 for all", params.max_rows);
-  validate(params.regression);
+const Description& AdditiveNoiseParams::description() {
+  using P = AdditiveNoiseParams;
+  static const Description list =
+      Describe<P>()
+          .field("noise", &P::noise, "the distribution of the noise: any, or gaussian")
+          .field("scale", &P::scale, "where noise adds: original, normal-scores of the columns, or auto (by a test)")
+          .field("penalty", &P::price, "what an edge must be worth, in units of ln N / 2N nats", at_least(0))
+          .field("confidence", &P::sure, "standard errors by which the other direction must be worse", at_least(0))
+          .field("max_parents", &P::max_parents, "at most so many parents of a variable", at_least(1))
+          .field("max_rows", &P::max_rows, "rows used, drawn at random; 0: all of them", at_least(0))
+          .part(&P::regression, RegressionParams::description())
+          .done();
+  return list;
 }
 
 void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params) {
   if (params.checkpoint.empty()) return;
   ScoreKeeper(params.checkpoint, identity(values, params));
   if (params.scale != NoiseScale::original) {
-    ScoreKeeper(of_scores(params).checkpoint, identity(as_normal_scores(values), params));
+    const AdditiveNoiseParams scored = of_scores(params);
+    ScoreKeeper(scored.checkpoint, identity(as_normal_scores(values), scored));
   }
 }
 
@@ -374,42 +381,6 @@ AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const Gr
   result.scale = NoiseScale::normal_scores;
   if (original) result.fits += original->fits;
   return result;
-}
-
-std::string_view name(DirectionBy by) {
-  switch (by) {
-    case DirectionBy::score:
-      return "score";
-    case DirectionBy::collider:
-      return "collider";
-    case DirectionBy::consequence:
-      return "consequence";
-    case DirectionBy::knowledge:
-      return "knowledge";
-    case DirectionBy::nothing:
-      break;
-  }
-  return "undecided";
-}
-
-std::string_view name(NoiseLaw law) { return law == NoiseLaw::any ? "any" : "gaussian"; }
-
-std::string_view name(NoiseScale scale) {
-  return scale == NoiseScale::automatic ? "auto" : scale == NoiseScale::original ? "original" : "normal-scores";
-}
-
-NoiseScale parse_noise_scale(std::string_view name) {
-  for (const NoiseScale scale : {NoiseScale::automatic, NoiseScale::original, NoiseScale::normal_scores}) {
-    if (fansite::causal::name(scale) == name) return scale;
-  }
-  throw UsageError(fmt::format("[dag] scale '{}' is unknown; use auto, original or normal-scores", name));
-}
-
-NoiseLaw parse_noise_law(std::string_view name) {
-  for (const NoiseLaw law : {NoiseLaw::any, NoiseLaw::gaussian}) {
-    if (fansite::causal::name(law) == name) return law;
-  }
-  throw UsageError(fmt::format("[dag] noise '{}' is unknown; use any or gaussian", name));
 }
 
 }  // namespace fansite::causal

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "fansite/base/parameters.h"
 #include "fansite/base/progress.h"
 #include "fansite/causal/additivity.h"
 #include "fansite/causal/constraints.h"
@@ -26,6 +28,11 @@ enum class NoiseScale {
   original,      ///< their own
   normal_scores  ///< each column's ranks as those of a normal law, which undoes whatever monotone function came last
 };
+constexpr auto enum_names(NoiseScale) {
+  return std::to_array<EnumName<NoiseScale>>({{NoiseScale::automatic, "auto"},
+                                              {NoiseScale::original, "original"},
+                                              {NoiseScale::normal_scores, "normal-scores"}});
+}
 
 struct AdditiveNoiseParams {
   NoiseLaw noise = NoiseLaw::any;
@@ -43,10 +50,10 @@ struct AdditiveNoiseParams {
   /// already are not computed again, and the result has the same bits as without. The file stays for further searches
   /// of the table, and so does a second one, of normal scores, with ".scores" at the end of its name.
   std::string checkpoint;
-};
+  std::optional<std::uint64_t> values_hash = {};  ///< of the values, if it is known already
 
-/// Throws a UsageError that names the first value out of range.
-void validate(const AdditiveNoiseParams& params);
+  static const Description& description();
+};
 
 /// Throws, before other work, what the search would: a DataError for a checkpoint that is damaged or something else, a
 /// UsageError for one of another table or other settings and for a place that cannot be written.
@@ -66,6 +73,13 @@ enum class DirectionBy {
   knowledge,    ///< it was given, or its opposite forbidden
   nothing       ///< undecided
 };
+constexpr auto enum_names(DirectionBy) {
+  return std::to_array<EnumName<DirectionBy>>({{DirectionBy::score, "score"},
+                                               {DirectionBy::collider, "collider"},
+                                               {DirectionBy::consequence, "consequence"},
+                                               {DirectionBy::knowledge, "knowledge"},
+                                               {DirectionBy::nothing, "undecided"}});
+}
 
 struct GraphEdge {
   int from = 0, to = 0;  ///< undecided: the direction in `dag`
@@ -89,11 +103,5 @@ struct AdditiveNoiseResult {
 
 AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
                                               const AdditiveNoiseParams& params, Progress& progress);
-
-std::string_view name(DirectionBy by);
-std::string_view name(NoiseLaw law);
-std::string_view name(NoiseScale scale);
-NoiseScale parse_noise_scale(std::string_view name);
-NoiseLaw parse_noise_law(std::string_view name);
 
 }  // namespace fansite::causal

@@ -39,24 +39,6 @@ bool bring_together(const Dag& dag, const ByteMatrix& links, const Knowledge& kn
 
 }  // namespace
 
-void check_usable(const Knowledge& knowledge, const Dataset& data, const std::vector<Finding>& findings) {
-  if (knowledge.empty()) return;
-  const auto name = [&](int column) { return excerpt(data.names[static_cast<std::size_t>(column)]); };
-  for (const Finding& finding : findings) {
-    const bool duplicate = finding.kind == Finding::Kind::duplicate;
-    if (!duplicate && finding.kind != Finding::Kind::constant) continue;
-    for (std::size_t i = duplicate ? 1 : 0; i < finding.columns.size(); ++i) {
-      const std::vector<int> known = knowledge.known_boundary(finding.columns[i]);
-      if (known.empty()) continue;
-      throw DataError(
-          fmt::format("[knowledge] '{}' and '{}' are to be in each other's boundary, but the column '{}' {}; {}",
-                      name(finding.columns[i]), name(known.front()), name(finding.columns[i]),
-                      duplicate ? fmt::format("is a copy of '{}'", name(finding.columns.front())) : "is constant",
-                      duplicate ? "say it of that one" : "leave that out of the knowledge"));
-    }
-  }
-}
-
 causal::AdditiveNoiseResult find_obedient_graph(const Matrix& values, const ByteMatrix& links,
                                                 const Knowledge& knowledge, const causal::AdditiveNoiseParams& params,
                                                 Progress& progress) {

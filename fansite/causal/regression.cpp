@@ -133,16 +133,17 @@ class BestFits {
 
 }  // namespace
 
-void validate(const RegressionParams& params) {
-  check(params.landmarks >= 1, "[dag] {} landmarks; use 1 or more", params.landmarks);
-  check(params.landmarks_per_parent >= 0, "[dag] {} landmarks for each parent; use 0 or more",
-        params.landmarks_per_parent);
-  check(params.max_landmarks >= 1, "[dag] at most {} landmarks; use 1 or more", params.max_landmarks);
-  const auto positive = [](const std::vector<double>& values) {
-    return !values.empty() && std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
-  };
-  check(positive(params.widths), "[dag] kernels need widths, all above 0");
-  check(positive(params.ridges), "[dag] regressions need ridges, all above 0");
+const Description& RegressionParams::description() {
+  using P = RegressionParams;
+  static const Description list =
+      Describe<P>()
+          .field("landmarks", &P::landmarks, "rows at which kernels are evaluated", at_least(1))
+          .field("landmarks_per_parent", &P::landmarks_per_parent, "and so many more for each parent", at_least(0))
+          .field("max_landmarks", &P::max_landmarks, "at most so many in all", at_least(1))
+          .field("widths", &P::widths, "of the kernels, in standard deviations; the best is chosen", above(0))
+          .field("ridges", &P::ridges, "noise over signal variance of the regressions; the best is chosen", above(0))
+          .done();
+  return list;
 }
 
 Matrix standardised(const MatrixView& values) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 #include "fansite/base/random.h"
 
 namespace fansite::causal {
@@ -20,10 +21,9 @@ struct RegressionParams {
   int max_landmarks = 300;                        ///< … so many
   std::vector<double> widths = {0.5, 1, 2};       ///< of the kernel, in standard deviations of the columns, and …
   std::vector<double> ridges = {0.1, 0.3, 1, 3};  ///< … noise over signal variance: the least leave-one-out squares win
-};
 
-/// Throws a UsageError that names the first value out of range.
-void validate(const RegressionParams& params);
+  static const Description& description();
+};
 
 /// Columns of mean 0 and variance 1, in single precision, so that the units of a column leave no trace; constant
 /// columns are 0.

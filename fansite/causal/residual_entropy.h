@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 
 namespace fansite::causal {
 
@@ -11,6 +12,9 @@ enum class NoiseLaw {
   any,      ///< by a kernel estimate of the density
   gaussian  ///< by a normal law
 };
+constexpr auto enum_names(NoiseLaw) {
+  return std::to_array<EnumName<NoiseLaw>>({{NoiseLaw::any, "any"}, {NoiseLaw::gaussian, "gaussian"}});
+}
 
 /// −ln p(e_i) for each residual, p estimated without it. Scaling the residuals by c adds ln c. Residuals of a spread
 /// below 1e-6 are taken for that wide: a relation without noise.

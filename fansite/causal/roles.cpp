@@ -28,18 +28,4 @@ std::vector<RoleOf> roles(const PartialDag& graph, int target) {
   return result;
 }
 
-std::string_view name(Role role) {
-  switch (role) {
-    case Role::parent:
-      return "parent";
-    case Role::child:
-      return "child";
-    case Role::spouse:
-      return "spouse";
-    case Role::undecided:
-      break;
-  }
-  return "undecided";
-}
-
 }  // namespace fansite::causal

@@ -6,11 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "fansite/base/parameters.h"
 #include "fansite/causal/orientation.h"
 
 namespace fansite::causal {
 
 enum class Role { parent, child, spouse, undecided };
+constexpr auto enum_names(Role) {
+  return std::to_array<EnumName<Role>>(
+      {{Role::parent, "parent"}, {Role::child, "child"}, {Role::spouse, "spouse"}, {Role::undecided, "undecided"}});
+}
 
 struct RoleOf {
   int variable = 0;
@@ -21,7 +26,5 @@ struct RoleOf {
 /// Everything in the boundary of `target` that the graph knows of: neighbours, and the other parents of its children.
 /// Ascending; a neighbour that is a spouse too is told as a neighbour.
 std::vector<RoleOf> roles(const PartialDag& graph, int target);
-
-std::string_view name(Role role);
 
 }  // namespace fansite::causal

@@ -5,19 +5,17 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "fansite/base/stopwatch.h"
-#include "fansite/entropy/flow/ensemble.h"
 
 namespace fansite {
 
 class Budget {
  public:
-  /// Seconds since `watch` was made, which must outlive this; 0: as many as it takes.
-  Budget(double seconds, const Stopwatch& watch) : watch_(watch), end_(seconds > 0 ? seconds : never()) {}
+  /// Seconds from now on; 0: as many as it takes.
+  explicit Budget(double seconds) : end_(seconds > 0 ? seconds : never()) {}
 
   static double never() { return std::numeric_limits<double>::infinity(); }
   bool limited() const { return std::isfinite(end_); }
@@ -28,15 +26,14 @@ class Budget {
   const Stopwatch& watch() const { return watch_; }
 
  private:
-  const Stopwatch& watch_;
+  Stopwatch watch_;
   double end_;
 };
 
-/// As many networks and steps as fit into so many steps in all: divisions of the rows go first, of which one is enough,
-/// then folds beyond five, then steps. Nothing: too few are left to learn anything.
-std::optional<flow::EnsembleParams> fitted(flow::EnsembleParams flow, double steps);
-
 /// Joins what was cut short into one sentence.
-void add_sentence(std::string& unfinished, std::string_view more);
+inline void add_sentence(std::string& unfinished, std::string_view more) {
+  if (!unfinished.empty()) unfinished += "; ";
+  unfinished += more;
+}
 
 }  // namespace fansite

@@ -4,25 +4,20 @@
 // with a set that grows and shrinks, answered together so that an estimator can share work among them.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "fansite/base/matrix.h"
 #include "fansite/base/progress.h"
+#include "fansite/entropy/calibration.h"
 #include "fansite/entropy/candidates.h"
 
 namespace fansite {
-
-enum class EstimatorKind {
-  automatic,  ///< gaussian if nothing in the table speaks against linear relations, else flow
-  gaussian,   ///< closed form; linear relations
-  flow        ///< an ensemble of flows; any continuous data
-};
-std::string_view name(EstimatorKind kind);  ///< as on the command line: "auto", "gaussian", "flow"
-EstimatorKind parse_estimator(std::string_view name);
 
 struct EntropyQuery {
   int target = 0;
@@ -57,6 +52,12 @@ class EntropyEstimator {
   /// row difference, far smaller than either's.
   virtual std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const = 0;
   EntropyEstimate mutual_information(const InformationQuery& query) const;
+
+  /// Whether entropies of this target are on the scale of its column; if not, on that of its normal scores.
+  /// Informations are the same on both.
+  virtual bool original_scale(int) const { return true; }
+  /// Whether rows are judged by what was not fitted to them. A closed form with few parameters is as good.
+  virtual bool out_of_sample() const { return true; }
 };
 
 /// Throws a UsageError unless target and given are among `variables` variables, and distinct.
@@ -135,6 +136,12 @@ class SearchEstimator : public EntropyEstimator {
   virtual int frontier_size() const = 0;
   /// The largest set for which entropies mean anything with this many rows.
   virtual int largest_set() const = 0;
+
+  /// How well the distributions of these targets given these sets hold on rows that were not learnt from; nothing where
+  /// that is not known.
+  virtual std::optional<Calibration> calibration(std::span<const EntropyQuery> queries, Progress& progress) const;
+  /// Densities computed so far, of one subset, row and network each; 0 where there are none.
+  virtual std::int64_t evaluations() const { return 0; }
 };
 
 }  // namespace fansite

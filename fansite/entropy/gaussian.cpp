@@ -447,4 +447,17 @@ int GaussianEstimator::largest_set() const {
   return static_cast<int>(std::clamp<Index>(rows() - 3, 0, variables() - 1));
 }
 
+EstimatorMethod gaussian_estimator() {
+  EstimatorMethod row;
+  row.name = "gaussian";
+  row.summary = "closed form from the correlations; linear relations with noise of any distribution";
+  row.citation = "Cover and Thomas, Elements of Information Theory, 2006, chapter 8";
+  row.fit = [](const Context& context, const Parameters&, double) -> std::optional<FittedEstimator> {
+    FittedEstimator fitted;
+    fitted.estimator = std::make_unique<GaussianEstimator>(context.covariance());
+    return fitted;
+  };
+  return row;
+}
+
 }  // namespace fansite

@@ -3,7 +3,11 @@
 // Entropies of linear Gaussian data, in closed form from the covariance: H(T|S) = ½ (1 + ln 2π + ln σ²_{T|S}).
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "fansite/entropy/entropy.h"
+#include "fansite/entropy/estimators.h"
 #include "fansite/table/covariance.h"
 
 namespace fansite {
@@ -17,7 +21,10 @@ class GaussianEstimator final : public SearchEstimator {
   /// Share of a column's variance under which it counts as determined by others (R² above 1 − 1e-12).
   static constexpr double kDetermined = 1e-12;
 
-  explicit GaussianEstimator(Covariance covariance) : covariance_(std::move(covariance)) {}
+  explicit GaussianEstimator(Covariance covariance)
+      : GaussianEstimator(std::make_shared<const Covariance>(std::move(covariance))) {}
+  explicit GaussianEstimator(std::shared_ptr<const Covariance> covariance)
+      : held_(std::move(covariance)), covariance_(*held_) {}
 
   std::string_view name() const override { return "gaussian"; }
   int variables() const override { return covariance_.variables(); }
@@ -42,7 +49,10 @@ class GaussianEstimator final : public SearchEstimator {
   int largest_set() const override;
 
  private:
-  Covariance covariance_;
+  std::shared_ptr<const Covariance> held_;
+  const Covariance& covariance_;
 };
+
+EstimatorMethod gaussian_estimator();
 
 }  // namespace fansite

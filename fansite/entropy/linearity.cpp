@@ -275,30 +275,23 @@ void validate(const Dataset& data, const std::vector<std::vector<int>>& boundari
 }
 
 /// Columns that vary and repeat no earlier one: a residual depends on a copy of its own target, of course.
-std::vector<int> distinct_columns(const Dataset& data) {
-  const std::vector<Finding> findings = inspect(data);
-  throw_if_fatal(findings);
-  std::vector<char> left_out(static_cast<std::size_t>(data.variables()), 0);
-  for (const Finding& finding : findings) {
-    const bool constant = finding.kind == Finding::Kind::constant, copies = finding.kind == Finding::Kind::duplicate;
-    for (std::size_t i = copies ? 1 : 0; (constant || copies) && i < finding.columns.size(); ++i) {
-      left_out[static_cast<std::size_t>(finding.columns[i])] = 1;
-    }
-  }
+std::vector<int> distinct_columns(const TableFacts& facts) {
   std::vector<int> columns;
-  for (int column = 0; column < data.variables(); ++column) {
-    if (left_out[static_cast<std::size_t>(column)] == 0) columns.push_back(column);
+  for (std::size_t column = 0; column < facts.takes_part.size(); ++column) {
+    if (facts.takes_part[column] != 0) columns.push_back(static_cast<int>(column));
   }
   return columns;
 }
 
 }  // namespace
 
-LinearityTest test_linearity(const Dataset& data, const std::vector<std::vector<int>>& boundaries,
-                             const LinearityParams& params, Progress& progress) {
+LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
+                             const std::vector<std::vector<int>>& boundaries, const LinearityParams& params,
+                             Progress& progress) {
+  throw_if_fatal(facts.findings);
   validate(data, boundaries, params);
   const Index rows = data.rows();
-  const std::vector<int> columns = distinct_columns(data);
+  const std::vector<int> columns = distinct_columns(facts);
   const std::size_t target_count = std::min(columns.size(), static_cast<std::size_t>(params.max_targets));
   std::vector<std::size_t> places;  // of the targets among the columns
   for (std::size_t i = 0; i < target_count; ++i) places.push_back(i * columns.size() / target_count);
@@ -367,23 +360,7 @@ LinearityTest test_linearity(const Dataset& data, const std::vector<std::vector<
 LinearityTest test_linearity(const Dataset& data, const std::vector<std::vector<int>>& boundaries,
                              const LinearityParams& params) {
   NoProgress silent;
-  return test_linearity(data, boundaries, params, silent);
-}
-
-std::string_view name(Sign sign) {
-  switch (sign) {
-    case Sign::curvature:
-      return "curvature";
-    case Sign::s_shape:
-      return "S-shape";
-    case Sign::spread_slope:
-      return "sloping spread";
-    case Sign::spread_bulge:
-      return "bulging spread";
-    case Sign::none:
-      break;
-  }
-  return "none";
+  return test_linearity(data, TableFacts(data), boundaries, params, silent);
 }
 
 }  // namespace fansite

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "fansite/base/parameters.h"
 #include "fansite/base/progress.h"
 #include "fansite/table/dataset.h"
+#include "fansite/table/facts.h"
 
 namespace fansite {
 
@@ -26,6 +28,13 @@ enum class Sign {
   spread_slope,  ///< its size follows g: it rises or falls
   spread_bulge   ///< its size follows g² − 1: it differs between the middle and the tails
 };
+constexpr auto enum_names(Sign) {
+  return std::to_array<EnumName<Sign>>({{Sign::curvature, "curvature"},
+                                        {Sign::s_shape, "S-shape"},
+                                        {Sign::spread_slope, "sloping spread"},
+                                        {Sign::spread_bulge, "bulging spread"},
+                                        {Sign::none, "none"}});
+}
 
 struct LinearityTest {
   /// Linear and Gaussian, as far as one can see: no residual was found to follow another variable.
@@ -50,12 +59,12 @@ struct LinearityTest {
 /// boundaries[t]: the variables that t is regressed on; none if empty. Passed over: constant columns, copies of earlier
 /// ones, and targets that their boundary determines (R² above 1 − 1e-10) or leaves fewer than 10 degrees of freedom.
 /// A table that allows no answer is a DataError. The result has the same bits for any number of threads.
-LinearityTest test_linearity(const Dataset& data, const std::vector<std::vector<int>>& boundaries,
-                             const LinearityParams& params, Progress& progress);
+LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
+                             const std::vector<std::vector<int>>& boundaries, const LinearityParams& params,
+                             Progress& progress);
 LinearityTest test_linearity(const Dataset& data, const std::vector<std::vector<int>>& boundaries,
                              const LinearityParams& params = {});
 
 /// In words: "curvature", "S-shape", "sloping spread", "bulging spread", "none".
-std::string_view name(Sign sign);
 
 }  // namespace fansite

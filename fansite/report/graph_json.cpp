@@ -6,6 +6,7 @@
 namespace fansite {
 namespace {
 
+using report::add_details;
 using report::add_head;
 using report::add_manifest;
 using report::add_timing;
@@ -13,7 +14,7 @@ using report::add_unfinished;
 using report::Json;
 using report::Lines;
 using report::number;
-using report::settings_of;
+using report::settings_json;
 using report::text;
 
 Json to_json(const causal::Evidence& evidence) {
@@ -23,8 +24,8 @@ Json to_json(const causal::Evidence& evidence) {
 std::vector<std::string> edges(const CausalGraphResult& result) {
   const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
   std::vector<std::string> lines;
-  if (result.additive_noise) {
-    for (const causal::GraphEdge& edge : result.additive_noise->edges) {
+  if (!result.edges.empty()) {
+    for (const causal::GraphEdge& edge : result.edges) {
       Json entry;
       entry["from"] = name_of(edge.from);
       entry["to"] = name_of(edge.to);
@@ -90,24 +91,22 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
     return variable < 0 ? Json(nullptr) : Json(result.variables[static_cast<std::size_t>(variable)]);
   };
   Lines lines;
-  add_head(lines, "fansite.graph/1", result.variables, result.rows, settings_of(result), result.warnings);
-  add_manifest(lines, {result.data_hash, result.model_hash(), result.params.seed});
+  add_head(lines, kGraphFormat, result.variables, result.rows, settings_json(result), result.warnings);
+  add_manifest(lines, {result.data_hash, result.model_hash(), result.params.run.seed});
   add_unfinished(lines, result.unfinished);
-  if (result.additive_noise) {
-    const causal::AdditivityTest& test = result.additive_noise->additivity;
+  if (result.additivity) {
+    const causal::AdditivityTest& test = *result.additivity;
     Json additivity;
     additivity["additive"] = test.additive;
-    additivity["scale"] = name(result.additive_noise->scale);
+    if (result.scale) additivity["scale"] = name(*result.scale);
     additivity["correlation"] = number(test.correlation);
     additivity["p_value"] = number(test.p_value);
     additivity["child"] = name_of(test.child);
     additivity["parent"] = name_of(test.parent);
     lines.field("additivity", text(additivity));
-    lines.field("score", text(number(result.additive_noise->score)));
-    lines.field("fits", std::to_string(result.additive_noise->fits));
-    lines.field("rows_used", std::to_string(result.additive_noise->rows));
   }
-  if (result.params.method != GraphMethod::sdcd) lines.list("links", links(result));
+  add_details(lines, result.details);
+  if (result.needs_links) lines.list("links", links(result));
   lines.list("edges", edges(result));
   lines.list("roles", boundaries(result));
   std::vector<std::string> weights;

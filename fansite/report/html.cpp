@@ -182,10 +182,10 @@ std::string to_html(const std::vector<ResultText>& results, std::string_view tit
   Json data;
   for (const ResultText& text : results) {
     const std::string format = result_format(text.json, text.where);
-    const bool is_graph = format == "fansite.graph/1";
-    check_data(is_graph || format == "fansite.boundaries/1",
-               "[report] {} has format '{}'. Give boundaries (fansite.boundaries/1) or a graph (fansite.graph/1).",
-               text.where, excerpt(format));
+    const bool is_graph = format == kGraphFormat;
+    check_data(is_graph || format == kBoundariesFormat,
+               "[report] {} has format '{}'. Give boundaries ({}) or a graph ({}).", text.where, excerpt(format),
+               kBoundariesFormat, kGraphFormat);
     const char* kind = is_graph ? "graph" : "boundaries";
     check(!data.contains(kind),
           "[report] {} and {} are both of format {}; give one result of boundaries and one graph.",

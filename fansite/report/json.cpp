@@ -8,6 +8,7 @@
 #include "fansite/base/error.h"
 #include "fansite/base/text.h"
 #include "fansite/base/version.h"
+#include "fansite/boundary/links.h"
 #include "fansite/causal/roles.h"
 #include "fansite/report/detail/json_read.h"
 #include "fansite/report/detail/settings.h"
@@ -15,8 +16,10 @@
 namespace fansite {
 namespace {
 
+using report::add_details;
 using report::add_head;
 using report::add_manifest;
+using report::add_parameters;
 using report::add_timing;
 using report::add_unfinished;
 using report::Json;
@@ -24,7 +27,7 @@ using report::Lines;
 using report::number;
 using report::parse;
 using report::read_fields;
-using report::settings_of;
+using report::settings_json;
 using report::text;
 
 Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
@@ -99,14 +102,24 @@ Json linearity_to_json(const BoundariesResult& result) {
 // How the networks' loss fell, over all of them.
 Json training_to_json(const BoundariesResult& result) {
   Json curve = Json::array();
-  for (const flow::MeanCurvePoint& point : result.curve) {
+  for (const LossPoint& point : result.training->curve) {
     curve.push_back({{"step", point.step},
                      {"training", number(point.training)},
                      {"training_sd", number(point.training_sd)},
                      {"held_out", number(point.held_out)},
                      {"held_out_sd", number(point.held_out_sd)}});
   }
-  return {{"members", result.members}, {"steps", result.training_steps}, {"curve", curve}};
+  Json parameters = Json::object();
+  add_parameters(result.estimator_parameters, parameters);
+  return {{"networks", result.training->networks},
+          {"steps", result.training->steps},
+          {"parameters", parameters},
+          {"curve", curve}};
+}
+
+void check_format(const Json& root, std::string_view wanted, const std::string& where) {
+  check_data(root.at("format") == wanted, "[read] {} has format {}, expected {}; make it again with this version",
+             where, text(root.at("format")), wanted);
 }
 
 std::map<std::string, int> index_of_names(const std::vector<std::string>& names, const std::string& where) {
@@ -124,10 +137,22 @@ int find(const std::map<std::string, int>& index, const std::string& name, const
   return found->second;
 }
 
+// The graph that was asked for the last word.
+Json graph_to_json(const BoundariesResult& result) {
+  Json graph;
+  graph["refined"] = result.refined;
+  graph["additive"] = result.graph->additivity.additive;
+  graph["scale"] = name(result.graph->scale);
+  graph["additivity_correlation"] = number(result.graph->additivity.correlation);
+  graph["additivity_p_value"] = number(result.graph->additivity.p_value);
+  graph["fits"] = result.graph->fits;
+  return graph;
+}
+
 Json calibration_to_json(const BoundariesResult& result) {
-  const flow::Calibration& calibration = *result.calibration;
+  const Calibration& calibration = *result.calibration;
   Json variables = Json::array();
-  for (const flow::TargetCalibration& target : calibration.targets) {
+  for (const TargetCalibration& target : calibration.targets) {
     variables.push_back({{"name", result.variables[static_cast<std::size_t>(target.target)]},
                          {"ks", number(target.ks)},
                          {"p_value", number(target.p_value)},
@@ -144,22 +169,13 @@ Json calibration_to_json(const BoundariesResult& result) {
 
 std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   Lines lines;
-  add_head(lines, "fansite.boundaries/1", result.variables, result.rows, settings_of(result), result.warnings);
-  add_manifest(lines, {result.data_hash, result.model_hash, result.params.seed});
+  add_head(lines, kBoundariesFormat, result.variables, result.rows, settings_json(result), result.warnings);
+  add_manifest(lines, {result.data_hash, result.model_hash, result.params.run.seed});
   add_unfinished(lines, result.unfinished);
-  lines.field("estimator", text(name(result.estimator)));
+  lines.field("estimator", result.estimator.empty() ? "null" : text(result.estimator));
   if (result.linearity) lines.field("linearity", text(linearity_to_json(result)));
-  if (result.graph) {
-    Json graph;
-    graph["refined"] = result.refined;
-    graph["additive"] = result.graph->additivity.additive;
-    graph["scale"] = name(result.graph->scale);
-    graph["additivity_correlation"] = number(result.graph->additivity.correlation);
-    graph["additivity_p_value"] = number(result.graph->additivity.p_value);
-    graph["fits"] = result.graph->fits;
-    lines.field("graph", text(graph));
-  }
-  if (result.params.search.stop == StopRule::calibrated) lines.field("threshold", text(number(result.found.threshold)));
+  if (result.graph) lines.field("graph", text(graph_to_json(result)));
+  if (result.found.threshold) lines.field("threshold", text(number(*result.found.threshold)));
   std::vector<std::string> boundaries;
   for (const Boundary& boundary : result.found.boundaries) {
     boundaries.push_back(text(boundary_to_json(result, boundary)));
@@ -172,34 +188,30 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   }
   lines.list("moral_edges", edges);
   lines.field("steps", std::to_string(result.found.steps));
-  if (result.estimator == EstimatorKind::flow) {
-    lines.field("members", std::to_string(result.members));
-    lines.field("training_steps", std::to_string(result.training_steps));
+  if (result.training) {
     lines.field("tested_pairs", std::to_string(result.found.tested_pairs));
     lines.field("training", text(training_to_json(result)));
-    if (result.calibration) lines.field("calibration", text(calibration_to_json(result)));
   }
-  Json phases = {{"prepare_seconds", result.prepare_seconds},
-                 {"train_seconds", result.train_seconds},
-                 {"search_seconds", result.search_seconds},
-                 {"graph_seconds", result.graph_seconds},
-                 {"calibration_seconds", result.calibration_seconds}};
-  if (result.estimator == EstimatorKind::flow) phases["evaluations"] = result.evaluations;
+  if (result.calibration) lines.field("calibration", text(calibration_to_json(result)));
+  add_details(lines, result.details);
+  Json phases = Json::object();
+  for (const auto& [phase, seconds] : result.seconds) phases[phase + "_seconds"] = seconds;
+  if (result.training) phases["evaluations"] = result.evaluations;
   add_timing(lines, phases, timing);
   return lines.text();
 }
 
 std::string to_json(const InformationResult& result, const RunTiming& timing) {
   Lines lines;
-  lines.field("format", "\"fansite.entropy/1\"");
+  lines.field("format", text(kEntropyFormat));
   lines.field("version", text(FANSITE_VERSION));
   lines.field("target", text(result.target));
   lines.field("rows", std::to_string(result.rows));
-  lines.field("settings", text(settings_of(result)));
+  lines.field("settings", text(settings_json(result)));
   std::vector<std::string> warnings;
   for (const std::string& warning : result.warnings) warnings.push_back(text(warning));
   lines.list("warnings", warnings);
-  add_manifest(lines, {result.data_hash, result.model_hash, result.params.flow.seed});
+  add_manifest(lines, {result.data_hash, result.model_hash, result.params.run.seed});
   lines.field("unit", "\"nat\"");
   lines.field("scale", result.original_scale ? "\"original\"" : "\"normal scores\"");
   const auto estimate = [&](std::string_view key, const EntropyEstimate& value) {
@@ -216,11 +228,14 @@ std::string to_json(const InformationResult& result, const RunTiming& timing) {
                               {"se", number(added.information.standard_error)}}));
   }
   lines.list("given", given);
-  if (result.params.estimator == EstimatorKind::flow) {
-    lines.field("model", text(Json{{"members", result.members},
-                                   {"steps", result.steps},
-                                   {"undone_steps", result.undone_steps},
-                                   {"out_of_sample", result.out_of_sample}}));
+  if (result.training) {
+    Json parameters = Json::object();
+    add_parameters(result.options_in_force, parameters);
+    lines.field("model", text(Json{{"networks", result.training->networks},
+                                   {"steps", result.training->steps},
+                                   {"undone_steps", result.training->undone_steps},
+                                   {"out_of_sample", result.out_of_sample},
+                                   {"parameters", parameters}}));
   }
   add_timing(lines, {{"train_seconds", result.train_seconds}, {"query_seconds", result.query_seconds}}, timing);
   return lines.text();
@@ -234,8 +249,7 @@ std::string result_format(std::string_view json, const std::string& where) {
 SavedBoundaries parse_boundaries(std::string_view json, const std::string& where) {
   const Json root = parse(json, where);
   return read_fields(where, [&] {
-    check_data(root.at("format") == "fansite.boundaries/1", "[read] {} has format {}, expected fansite.boundaries/1",
-               where, text(root.at("format")));
+    check_format(root, kBoundariesFormat, where);
     SavedBoundaries result;
     bool any_path = false;
     result.variables = root.at("variables").get<std::vector<std::string>>();
@@ -266,8 +280,7 @@ SavedBoundaries parse_boundaries(std::string_view json, const std::string& where
 SavedGraph parse_graph(std::string_view json, const std::string& where) {
   const Json root = parse(json, where);
   return read_fields(where, [&] {
-    check_data(root.at("format") == "fansite.graph/1", "[read] {} has format {}, expected fansite.graph/1", where,
-               text(root.at("format")));
+    check_format(root, kGraphFormat, where);
     SavedGraph result;
     result.variables = root.at("variables").get<std::vector<std::string>>();
     const auto index = index_of_names(result.variables, where);
@@ -281,6 +294,27 @@ SavedGraph parse_graph(std::string_view json, const std::string& where) {
     }
     return result;
   });
+}
+
+ByteMatrix saved_links(std::string_view json, const std::string& where, const Dataset& data) {
+  const SavedBoundaries saved = parse_boundaries(json, where);
+  std::vector<int> column;
+  for (const std::string& variable : saved.variables) {
+    const auto found = std::find(data.names.begin(), data.names.end(), variable);
+    check(found != data.names.end(), "[dag] {} has the boundary of '{}', which the table does not have", where,
+          excerpt(variable));
+    column.push_back(static_cast<int>(found - data.names.begin()));
+  }
+  check_data(saved.targets.size() == saved.variables.size() && saved.variables.size() == data.names.size(),
+             "[dag] {} has the boundaries of {} of the table's {} variables; give those of all", where,
+             saved.targets.size(), data.variables());
+  const auto in_table = [&](std::vector<int> variables) {
+    for (int& variable : variables) variable = column[static_cast<std::size_t>(variable)];
+    return variables;
+  };
+  std::vector<std::vector<int>> members;
+  for (const std::vector<int>& of_target : saved.members) members.push_back(in_table(of_target));
+  return links(in_table(saved.targets), members, data.variables());
 }
 
 }  // namespace fansite

@@ -6,6 +6,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/text.h"
+#include "fansite/boundary/links.h"
 #include "fansite/report/detail/json_read.h"
 #include "fansite/report/detail/settings.h"
 #include "fansite/report/json.h"
@@ -69,18 +70,19 @@ void check_manifest(const Json& root, const std::string& where, const Dataset& d
 }
 
 ByteMatrix links_in(const Json& root, const Dataset& data) {
-  ByteMatrix links = ByteMatrix::Zero(data.variables(), data.variables());
+  std::vector<int> targets;
+  std::vector<std::vector<int>> others;
   for (const Json& link : root.at("links")) {
-    const int a = data.index_of(link.at(0).get<std::string>()), b = data.index_of(link.at(1).get<std::string>());
-    links(a, b) = links(b, a) = 1;
+    targets.push_back(data.index_of(link.at(0).get<std::string>()));
+    others.push_back({data.index_of(link.at(1).get<std::string>())});
   }
-  return links;
+  return links(targets, others, data.variables());
 }
 
 std::string repeat_graph(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
   const Json& settings = root.at("settings");
   CausalGraphParams params = report::causal_graph_params(settings);
-  params.boundaries.files.model = model;
+  params.run.model = model;
   const bool given = root.contains("links") && !settings.contains("boundaries");
   const ByteMatrix links = given ? links_in(root, data) : ByteMatrix();
   return to_json(
@@ -90,16 +92,17 @@ std::string repeat_graph(const Json& root, const Dataset& data, const std::strin
 std::string repeat_boundaries(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
   const Json& settings = root.at("settings");
   BoundariesParams params = report::boundaries_params(settings);
-  params.files.model = model;
+  params.run.model = model;
   return to_json(markov_boundaries(data, report::knowledge_in(settings, data.names), params, progress), {});
 }
 
 std::string repeat_entropy(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
-  InformationParams params = report::information_params(root.at("settings"));
-  root.at("target").get_to(params.target);
-  for (const Json& given : root.at("given")) params.given.push_back(given.at("name").get<std::string>());
-  params.files.model = model;
-  return to_json(information(data, params, progress), {});
+  EntropyParams params = report::entropy_params(root.at("settings"));
+  params.run.model = model;
+  std::vector<std::string> given;
+  for (const Json& entry : root.at("given")) given.push_back(entry.at("name").get<std::string>());
+  const EntropyModel fitted(data, params, progress);
+  return to_json(fitted.information(root.at("target").get<std::string>(), given), {});
 }
 
 }  // namespace
@@ -109,8 +112,8 @@ Verification verify(std::string_view json, const std::string& where, const Datas
   const Json root = report::parse(json, where);
   const std::string repeated = report::read_fields(where, [&] {
     const auto format = root.at("format").get<std::string>();
-    const bool boundaries = format == "fansite.boundaries/1", graph = format == "fansite.graph/1";
-    check_data(boundaries || graph || format == "fansite.entropy/1",
+    const bool boundaries = format == kBoundariesFormat, graph = format == kGraphFormat;
+    check_data(boundaries || graph || format == kEntropyFormat,
                "[verify] {} has format {}; give a result of fansite mb, dag or entropy", where, excerpt(format));
     check_data(root.contains("manifest"), "[verify] {} does not say what it was made from; make it again", where);
     check_manifest(root, where, data, model);

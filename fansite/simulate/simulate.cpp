@@ -20,40 +20,6 @@ enum Stream : std::uint64_t { kGraph, kWeights, kNoiseLaws, kNoise, kFunctions }
 
 std::size_t at(int node) { return static_cast<std::size_t>(node); }
 
-// ---- Names ----------------------------------------------------------------------------------------------------------
-
-template <class Enum, std::size_t n>
-using Names = std::array<std::pair<Enum, std::string_view>, n>;
-
-constexpr Names<GraphModel, 2> kGraphNames = {{{GraphModel::er, "er"}, {GraphModel::sf, "sf"}}};
-constexpr Names<Sem, 5> kSemNames = {
-    {{Sem::linear, "linear"}, {Sem::gp, "gp"}, {Sem::mlp, "mlp"}, {Sem::pnl, "pnl"}, {Sem::gene, "gene"}}};
-constexpr Names<Noise, 6> kNoiseNames = {{{Noise::gauss, "gauss"},
-                                          {Noise::uniform, "uniform"},
-                                          {Noise::laplace, "laplace"},
-                                          {Noise::gumbel, "gumbel"},
-                                          {Noise::exponential, "exponential"},
-                                          {Noise::mixed, "mixed"}}};
-
-template <class Enum, std::size_t n>
-std::string_view name_in(const Names<Enum, n>& names, Enum value) {
-  for (const auto& [candidate, text] : names) {
-    if (candidate == value) return text;
-  }
-  return "?";
-}
-
-template <class Enum, std::size_t n>
-Enum parse_in(const Names<Enum, n>& names, const char* what, std::string_view text) {
-  std::string listing;
-  for (const auto& [value, candidate] : names) {
-    if (candidate == text) return value;
-    listing += listing.empty() ? "" : ", ";
-    listing += candidate;
-  }
-  throw UsageError(fmt::format("[simulate] there is no {} \"{}\"; choose one of {}", what, text, listing));
-}
-
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
 void check_graph_params(int nodes, double degree) {
@@ -66,8 +32,7 @@ void check_graph_params(int nodes, double degree) {
 
 void check_params(const SimulateParams& params) {
   check_graph_params(params.nodes, params.degree);
-  check(params.rows >= 1, "[simulate] {} rows asked for; at least 1 is needed", params.rows);
-  check(params.weight_low >= 0 && params.weight_low <= params.weight_high && std::isfinite(params.weight_high),
+  check(params.weight_low <= params.weight_high,
         "[simulate] weights from {} to {} are not possible; the range is of their size, so it needs 0 ≤ low ≤ high",
         params.weight_low, params.weight_high);
   const SimulateParams defaults;
@@ -80,6 +45,28 @@ void check_params(const SimulateParams& params) {
         "is {}",
         params.rows, name(params.sem), kMaxGpRows);
 }
+
+}  // namespace
+
+const Description& SimulateParams::description() {
+  using P = SimulateParams;
+  static const Description list =
+      Describe<P>()
+          .field("graph", &P::graph, "er (Erdos-Renyi) or sf (scale-free)")
+          .field("nodes", &P::nodes, "number of variables", at_least(1))
+          .field("degree", &P::degree, "edges per variable", at_least(0))
+          .field("sem", &P::sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")
+          .field("noise", &P::noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")
+          .field("rows", &P::rows, "number of rows", at_least(1))
+          .field("seed", &P::seed, "same seed, same data, on every machine")
+          .field("weight_low", &P::weight_low, "smallest size of a linear weight", at_least(0))
+          .field("weight_high", &P::weight_high, "largest size of a linear weight", at_least(0))
+          .rule(check_params)
+          .done();
+  return list;
+}
+
+namespace {
 
 // ---- Graphs ---------------------------------------------------------------------------------------------------------
 
@@ -187,14 +174,6 @@ void apply_equation(const SimulateParams& params, Simulation& simulation, Key ke
 }
 
 }  // namespace
-
-std::string_view name(GraphModel value) { return name_in(kGraphNames, value); }
-std::string_view name(Sem value) { return name_in(kSemNames, value); }
-std::string_view name(Noise value) { return name_in(kNoiseNames, value); }
-GraphModel parse_graph_model(std::string_view name) { return parse_in(kGraphNames, "graph model", name); }
-Sem parse_sem(std::string_view name) { return parse_in(kSemNames, "kind of equation", name); }
-Noise parse_noise(std::string_view name) { return parse_in(kNoiseNames, "noise", name); }
-
 Dag random_dag(GraphModel model, int nodes, double degree, Key key) {
   check_graph_params(nodes, degree);
   Random random(key.split(0));
@@ -208,7 +187,7 @@ Dag random_dag(GraphModel model, int nodes, double degree, Key key) {
 }
 
 Simulation simulate(const SimulateParams& params, Progress& progress) {
-  check_params(params);
+  validate(params);
   const Key key{params.seed};
   Dag dag = random_dag(params.graph, params.nodes, params.degree, key.split(kGraph));
   Matrix weights = draw_weights(params, dag, key.split(kWeights));

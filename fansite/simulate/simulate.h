@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 #include "fansite/base/progress.h"
 #include "fansite/base/random.h"
 #include "fansite/graph/dag.h"
@@ -20,6 +21,9 @@ enum class GraphModel {
   er,  ///< Erdős–Rényi: every pair is an edge with the same probability
   sf  ///< scale-free: preferential attachment (Barabási–Albert), edges from the older node, so that hubs are regulators
 };
+constexpr auto enum_names(GraphModel) {
+  return std::to_array<EnumName<GraphModel>>({{GraphModel::er, "er"}, {GraphModel::sf, "sf"}});
+}
 
 /// The structural equations. A variable without parents is its noise alone, save for pnl and gene.
 enum class Sem {
@@ -29,6 +33,10 @@ enum class Sem {
   pnl,     ///< x_j = g(f(x_pa) + e), post-nonlinear: f as in gp, g a random strictly monotone map; N ≤ 5000
   gene     ///< x_j = (basal + Σ Hill(x_i)) · exp(noise) > 0: parents activate or repress, at random
 };
+constexpr auto enum_names(Sem) {
+  return std::to_array<EnumName<Sem>>(
+      {{Sem::linear, "linear"}, {Sem::gp, "gp"}, {Sem::mlp, "mlp"}, {Sem::pnl, "pnl"}, {Sem::gene, "gene"}});
+}
 
 /// The law of e. For gene data it is the law of the log-noise, centred and scaled.
 enum class Noise {
@@ -39,6 +47,14 @@ enum class Noise {
   exponential,  ///< Exp(1)
   mixed         ///< one of the five for each variable, at random
 };
+constexpr auto enum_names(Noise) {
+  return std::to_array<EnumName<Noise>>({{Noise::gauss, "gauss"},
+                                         {Noise::uniform, "uniform"},
+                                         {Noise::laplace, "laplace"},
+                                         {Noise::gumbel, "gumbel"},
+                                         {Noise::exponential, "exponential"},
+                                         {Noise::mixed, "mixed"}});
+}
 
 struct SimulateParams {
   GraphModel graph = GraphModel::er;
@@ -50,6 +66,8 @@ struct SimulateParams {
   std::uint64_t seed = 0;
   double weight_low = 0.5;  ///< |w| of linear and mlp weights is uniform on [weight_low, weight_high], its sign a coin;
   double weight_high = 2.0;  ///< the other equations have no weights and refuse any other range than this
+
+  static const Description& description();
 };
 
 struct Simulation {
@@ -68,13 +86,5 @@ Simulation simulate(const SimulateParams& params);
 /// proportion to their edges so far; the first few find fewer nodes than that, so there are slightly fewer than
 /// nodes·degree edges.
 Dag random_dag(GraphModel model, int nodes, double degree, Key key);
-
-/// Names as on the command line: "er", "gp", "gauss", …; an unknown one is a UsageError that lists them.
-std::string_view name(GraphModel value);
-std::string_view name(Sem value);
-std::string_view name(Noise value);
-GraphModel parse_graph_model(std::string_view name);
-Sem parse_sem(std::string_view name);
-Noise parse_noise(std::string_view name);
 
 }  // namespace fansite

@@ -43,10 +43,12 @@ std::vector<std::string> default_names(int variables) {
   return names;
 }
 
-std::uint64_t hash_of(const Dataset& data) {
+std::uint64_t hash_of(const Dataset& data) { return hash_of(data.names, hash_of(MatrixView(data.values))); }
+
+std::uint64_t hash_of(const std::vector<std::string>& names, std::uint64_t values_hash) {
   Hash hash;
-  for (const std::string& name : data.names) hash.add(name);
-  hash.add(hash_of(MatrixView(data.values)));
+  for (const std::string& name : names) hash.add(name);
+  hash.add(values_hash);
   return hash.value();
 }
 

@@ -30,6 +30,8 @@ struct Dataset {
 
 /// A number that another table, or one with other names, almost surely does not have.
 std::uint64_t hash_of(const Dataset& data);
+/// The same from the hash of its numbers.
+std::uint64_t hash_of(const std::vector<std::string>& names, std::uint64_t values_hash);
 
 /// x1, x2, …, for tables that come without names.
 std::vector<std::string> default_names(int variables);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "fansite/base/detail/work_count.h"
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
@@ -165,6 +166,7 @@ void find_numeric_header(const Dataset& data, std::vector<Finding>& findings) {
 }  // namespace
 
 std::vector<Finding> inspect(const Dataset& data) {
+  ++detail::work_count.inspections;
   const auto columns = static_cast<std::size_t>(data.variables());
   check(data.names.size() == columns, "[inspect] {} names for {} columns. Give one per column.", data.names.size(),
         columns);

@@ -173,19 +173,4 @@ Matrix apply_transforms(const std::vector<ColumnTransform>& transforms, const Ma
   return result;
 }
 
-std::string_view name(TransformKind kind) {
-  return kind == TransformKind::rank ? "rank" : kind == TransformKind::standardise ? "standardise" : "none";
-}
-
-TransformKind parse_transform(std::string_view name) {
-  std::vector<std::string> known;
-  for (const TransformKind kind : {TransformKind::rank, TransformKind::standardise, TransformKind::none}) {
-    if (fansite::name(kind) == name) return kind;
-    known.emplace_back(fansite::name(kind));
-  }
-  const std::string near = nearest_name(name, known);
-  throw UsageError(fmt::format("[transform] transform '{}' is unknown; {}", excerpt(name),
-                               near.empty() ? "use rank, standardise or none" : fmt::format("did you mean {}?", near)));
-}
-
 }  // namespace fansite

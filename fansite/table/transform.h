@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 
 namespace fansite {
 
@@ -16,6 +17,10 @@ enum class TransformKind {
   standardise,  ///< mean 0, variance 1
   none
 };
+constexpr auto enum_names(TransformKind) {
+  return std::to_array<EnumName<TransformKind>>(
+      {{TransformKind::rank, "rank"}, {TransformKind::standardise, "standardise"}, {TransformKind::none, "none"}});
+}
 
 /// The map of one column, fitted to its values.
 struct ColumnTransform {
@@ -35,8 +40,5 @@ ColumnTransform fit_transform(TransformKind kind, const Eigen::Ref<const Vector>
 std::vector<ColumnTransform> fit_transforms(TransformKind kind, const MatrixView& values);
 /// Column j by transform j; a UsageError if there are not as many columns as transforms.
 Matrix apply_transforms(const std::vector<ColumnTransform>& transforms, const MatrixView& values);
-
-std::string_view name(TransformKind kind);
-TransformKind parse_transform(std::string_view name);
 
 }  // namespace fansite

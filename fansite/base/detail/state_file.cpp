@@ -13,8 +13,10 @@
 
 namespace fansite {
 
-StateIdentity identity_of(const MatrixView& values, std::string_view settings) {
-  return {values.rows(), values.cols(), hash_of(values), fmt::format("fansite {}, {}", FANSITE_VERSION, settings)};
+StateIdentity identity_of(const MatrixView& values, std::string_view settings,
+                          std::optional<std::uint64_t> values_hash) {
+  return {values.rows(), values.cols(), values_hash ? *values_hash : hash_of(values),
+          fmt::format("fansite {}, {}", FANSITE_VERSION, settings)};
 }
 
 OrderedJson header_of(const StateIdentity& of) {

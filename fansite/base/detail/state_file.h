@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,9 @@ struct StateIdentity {
   bool operator==(const StateIdentity&) const = default;
 };
 /// The version of fansite becomes one of the settings: another may compute other bits.
-StateIdentity identity_of(const MatrixView& values, std::string_view settings);
+/// `values_hash`: of the values, if it is known already.
+StateIdentity identity_of(const MatrixView& values, std::string_view settings,
+                          std::optional<std::uint64_t> values_hash = {});
 /// The first fields of the header.
 OrderedJson header_of(const StateIdentity& of);
 StateIdentity read_identity(const Contents& contents);

@@ -11,8 +11,8 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/random.h"
 #include "fansite/causal/dcd/detail/learner.h"
+#include "fansite/causal/dcd/detail/training_file.h"
 #include "fansite/causal/dcd/pairs.h"
-#include "fansite/causal/detail/checkpoint.h"
 
 namespace fansite::causal {
 namespace {
@@ -24,15 +24,6 @@ enum StageStream : std::uint64_t { kNetworks, kWeights, kOrder };
 constexpr double kHeldOut = 0.2;  // share of the rows that validate
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-void check_stage(const StageParams& p, std::string_view name) {
-  check(std::isfinite(p.learning_rate) && p.learning_rate > 0,
-        "[differentiable] a learning rate of {} in the {} stage; use a positive number", p.learning_rate, name);
-  check(p.batch > 0, "[differentiable] a batch of {} rows in the {} stage; use 1 or more", p.batch, name);
-  check(p.max_epochs >= 0, "[differentiable] {} epochs in the {} stage; use 0 or more", p.max_epochs, name);
-  check(p.l1 >= 0 && p.l2 >= 0, "[differentiable] penalties of {} and {} in the {} stage; use 0 or more", p.l1, p.l2,
-        name);
-}
 
 // The columns in single precision, standardised if asked for; the networks compute with no more.
 Eigen::MatrixXf columns_of(const Matrix& data, bool standardise) {
@@ -73,14 +64,50 @@ void initialise(Learner& learner, const DifferentiableParams& params, Key key) {
 
 }  // namespace
 
-void validate(const DifferentiableParams& p) {
-  check_stage(p.first, "first");
-  check_stage(p.second, "second");
-  check(p.hidden > 0, "[differentiable] {} hidden units; use 1 or more", p.hidden);
-  check(p.gamma_increment >= 0, "[differentiable] an increment of gamma of {}; use 0 or more", p.gamma_increment);
-  check(p.power_iterations >= 0, "[differentiable] {} power iterations; use 0 or more", p.power_iterations);
-  check(p.check_every > 0, "[differentiable] a check every {} epochs; use 1 or more", p.check_every);
-  check(p.patience > 0, "[differentiable] a patience of {} checks; use 1 or more", p.patience);
+const Description& StageParams::description() {
+  using P = StageParams;
+  static const Description list =
+      Describe<P>()
+          .field("learning_rate", &P::learning_rate, "of Adam", above(0))
+          .field("batch", &P::batch, "rows a step", at_least(1))
+          .field("epochs", &P::max_epochs, "times through the rows, at most", at_least(0))
+          .field("l1", &P::l1, "factor of the sum of absolute first-layer weights", at_least(0))
+          .field("l2", &P::l2, "factor of the sum of squares of all parameters", at_least(0))
+          .done();
+  return list;
+}
+
+const Description& Corrections::description() {
+  using P = Corrections;
+  static const Description list =
+      Describe<P>()
+          .field("random_weights", &P::random_weights, "first-layer weights start random and not at 0")
+          .field("keep_best", &P::keep_best, "the best validated networks also when the epochs run out")
+          .field("forget_best", &P::forget_best, "what was best before the penalty rose again is no longer")
+          .done();
+  return list;
+}
+
+const Description& DifferentiableParams::description() {
+  using P = DifferentiableParams;
+  static const Description list =
+      Describe<P>()
+          .part(&P::first, StageParams::description(), "first_")
+          .part(&P::second, StageParams::description())
+          .field("hidden", &P::hidden, "units of each network", at_least(1))
+          .field("variance", &P::variance, "of the noise: from the network, 1 (unit), or one parameter a variable")
+          .field("standardise", &P::standardise, "columns to mean 0 and variance 1 first")
+          .field("mask_threshold", &P::mask_threshold, "pairs above it after the first stage are the second's")
+          .field("threshold", &P::threshold, "edges of the graph have at least this weight")
+          .field("gamma_increment", &P::gamma_increment, "of the acyclicity penalty's factor, each epoch", at_least(0))
+          .field("power_iterations", &P::power_iterations, "for the acyclicity penalty, each step", at_least(0))
+          .field("freeze", &P::freeze, "the factor stays once the weights above freeze_threshold have no cycle")
+          .field("freeze_threshold", &P::freeze_threshold, "of the weights whose cycles keep the factor rising")
+          .field("check_every", &P::check_every, "epochs from one validation to the next", at_least(1))
+          .field("stage_patience", &P::patience, "validations without improvement that end a stage", at_least(1))
+          .part(&P::corrections, Corrections::description())
+          .done();
+  return list;
 }
 
 double scheduled_gamma(int index, double increment, int epochs) {
@@ -362,27 +389,15 @@ namespace {
 
 // What the state of training depends on, the mask of fansite_dcd apart: all settings, each of which this must name.
 StateIdentity identity(const Matrix& data, std::string_view method, const DifferentiableParams& params) {
-  const auto stage = [](const StageParams& p) {
-    const auto& [rate, batch, epochs, l1, l2] = p;
-    return fmt::format("rate {} batch {} epochs {} l1 {} l2 {}", rate, batch, epochs, l1, l2);
-  };
-  const auto& [first, second, hidden, variance, standardise, mask_threshold, threshold, increment, iterations, freeze,
-               freeze_threshold, check_every, patience, corrections, seed, checkpoint] = params;
-  const auto& [random_weights, keep_best, forget_best] = corrections;
   return identity_of(
-      data,
-      fmt::format("{}: first stage {}, second stage {}, hidden {}, variance {}, standardise {}, mask threshold {}, "
-                  "threshold {}, gamma increment {}, power iterations {}, freeze {} {}, check every {}, patience "
-                  "{}, corrections {} {} {}, seed {}",
-                  method, stage(first), stage(second), hidden, static_cast<int>(variance), standardise, mask_threshold,
-                  threshold, increment, iterations, freeze, freeze_threshold, check_every, patience, random_weights,
-                  keep_best, forget_best, seed));
+      data, fmt::format("{}: {}, seed {}", method, DifferentiableParams::description().identity(&params), params.seed),
+      params.values_hash);
 }
 
 constexpr std::string_view kBothStages = "sdcd", kSecondStage = "fansite-dcd";
 
-void resume(DifferentiableTraining& training, const ByteMatrix* mask, const GraphCheckpointFile& file) {
-  const auto state = file.load<DifferentiableTraining::State>();
+void resume(DifferentiableTraining& training, const ByteMatrix* mask, const TrainingFile& file) {
+  const auto state = file.load();
   if (!state) return;
   check(mask == nullptr || state->mask == AllowedPairs(*mask).mask(),
         "[dag] {} is the checkpoint of a search among other links; delete it or choose another path", file.path());
@@ -399,7 +414,7 @@ DifferentiableResult run(const Matrix& data, const ByteMatrix* mask, const Diffe
   Team team;
   DifferentiableTraining training = mask != nullptr ? DifferentiableTraining(data, *mask, params, &team)
                                                     : DifferentiableTraining(data, params, &team);
-  std::optional<GraphCheckpointFile> file;
+  std::optional<TrainingFile> file;
   if (!params.checkpoint.empty()) {
     file.emplace(params.checkpoint, identity(data, mask != nullptr ? kSecondStage : kBothStages, params));
     resume(training, mask, *file);
@@ -426,7 +441,7 @@ DifferentiableResult run(const Matrix& data, const ByteMatrix* mask, const Diffe
 
 void check_checkpoint(const Matrix& data, const DifferentiableParams& params) {
   if (params.checkpoint.empty()) return;
-  GraphCheckpointFile(params.checkpoint, identity(data, kSecondStage, params)).load<DifferentiableTraining::State>();
+  TrainingFile(params.checkpoint, identity(data, kSecondStage, params)).load();
 }
 
 DifferentiableResult sdcd(const Matrix& data, const DifferentiableParams& params, Progress& progress) {

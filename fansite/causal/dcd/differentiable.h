@@ -35,6 +35,7 @@ struct StageParams {
   double l2 = 5e-3;             ///< β, of the squares of all parameters, biases too
 
   bool operator==(const StageParams&) const = default;
+  static const Description& description();
 };
 
 /// Where the published program does not do what it seems to be meant to. Off: as published.
@@ -44,6 +45,7 @@ struct Corrections {
   bool forget_best = false;     ///< what was best before γ rose again is no longer
 
   bool operator==(const Corrections&) const = default;
+  static const Description& description();
 };
 
 struct DifferentiableParams {
@@ -68,12 +70,11 @@ struct DifferentiableParams {
   /// A file that keeps the state of training, every few seconds and when interrupted; "": none. Training goes on from
   /// what is there already, and the result has the same bits as without. The file stays until it is removed.
   std::string checkpoint;
+  std::optional<std::uint64_t> values_hash = {};  ///< of the values, if it is known already
 
   bool operator==(const DifferentiableParams&) const = default;
+  static const Description& description();  ///< of both stages
 };
-
-/// Throws a UsageError for settings that make no sense.
-void validate(const DifferentiableParams& params);
 
 /// How a stage went.
 struct StageReport {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 
 namespace fansite::causal {
 
@@ -16,6 +17,10 @@ enum class Variance {
   unit,      ///< 1
   parameter  ///< softplus(s0), one number per variable
 };
+constexpr auto enum_names(Variance) {
+  return std::to_array<EnumName<Variance>>(
+      {{Variance::network, "network"}, {Variance::unit, "unit"}, {Variance::parameter, "parameter"}});
+}
 
 /// Of d networks, one per variable j, with h hidden units each:
 ///   hidden = sigmoid(Σ_i x_i W[i][j] + b[j]),  mean = hidden · m[j] + m0[j],  variance as above.

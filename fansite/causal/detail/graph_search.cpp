@@ -7,7 +7,7 @@
 #include "fansite/base/detail/single_threaded_blas.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/sets.h"
-#include "fansite/causal/detail/checkpoint.h"
+#include "fansite/causal/detail/score_file.h"
 #include "fansite/causal/orientation.h"
 
 namespace fansite::causal {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 #include "fansite/base/random.h"
 #include "fansite/entropy/flow/shape.h"
 
@@ -22,6 +23,9 @@ enum class SubsetKind {
   leaf,     ///< n of the first d−1 variables, n uniform on 0..M, and always the last
   non_leaf  ///< n of all d variables, n uniform on 1..M
 };
+constexpr auto enum_names(SubsetKind) {
+  return std::to_array<EnumName<SubsetKind>>({{SubsetKind::leaf, "leaf"}, {SubsetKind::non_leaf, "non_leaf"}});
+}
 
 /// Draws subsets for training.
 class SubsetSampler {

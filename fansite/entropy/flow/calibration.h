@@ -8,32 +8,10 @@
 #include <vector>
 
 #include "fansite/base/progress.h"
+#include "fansite/entropy/calibration.h"
 #include "fansite/entropy/flow/ensemble_density.h"
 
 namespace fansite::flow {
-
-struct CalibrationParams {
-  Index max_rows = 1000;  ///< evenly spread over the table
-  int bins = 20;          ///< of the histograms of u
-};
-
-struct TargetCalibration {
-  int target = 0;
-  std::vector<double> pit;  ///< the share of rows whose u falls in each bin: 1/bins if the law is right
-  double ks = 0;            ///< Kolmogorov–Smirnov: the largest distance from the uniform distribution function
-  double p_value = 1;       ///< of that (Stephens 1970)
-  double latent_mean = 0;   ///< 0, 1, 0, 0 if the law is right; a spread below 1 says that laws are too wide
-  double latent_sd = 0;
-  double latent_skewness = 0;
-  double latent_kurtosis = 0;  ///< excess
-};
-
-struct Calibration {
-  Index rows = 0;           ///< used
-  int bins = 0;             ///< of each histogram
-  std::vector<double> pit;  ///< over all targets
-  std::vector<TargetCalibration> targets;
-};
 
 /// Of each target given its set, in the ensemble's columns. Row by row, u is of the mixture of the members that have
 /// not seen the row (see out_of_sample), by quadrature over values of the target within a quarter of its range beyond

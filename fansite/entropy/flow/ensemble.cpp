@@ -91,11 +91,11 @@ std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Member& member
   return rows;
 }
 
-Ensemble untrained(const Dataset& data, const EnsembleParams& params) {
+Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint64_t values_hash) {
   Ensemble ensemble;
   ensemble.variables = data.names;
   ensemble.rows = data.rows();
-  ensemble.data_hash = hash_of(data.values);
+  ensemble.data_hash = values_hash;
   ensemble.params = params;
   // Fitted to all rows, those left out by a member too: a map of a single column tells nothing about other columns.
   ensemble.transforms = fit_transforms(params.transform, data.values);
@@ -142,7 +142,7 @@ bool Ensemble::has_seen(const Member& member, Index row) const {
          fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
 }
 
-std::vector<MeanCurvePoint> Ensemble::curve() const {
+std::vector<LossPoint> Ensemble::curve() const {
   std::map<std::int64_t, std::vector<CurvePoint>> points;
   for (const Member& member : members) {
     for (const CurvePoint& point : member.trained.curve) points[point.step].push_back(point);
@@ -154,9 +154,9 @@ std::vector<MeanCurvePoint> Ensemble::curve() const {
     for (const CurvePoint& point : at) squares += (point.*loss - mean) * (point.*loss - mean);
     return std::pair(mean, at.size() > 1 ? std::sqrt(squares / static_cast<double>(at.size() - 1)) : 0.0);
   };
-  std::vector<MeanCurvePoint> result;
+  std::vector<LossPoint> result;
   for (const auto& [step, at] : points) {
-    MeanCurvePoint& point = result.emplace_back();
+    LossPoint& point = result.emplace_back();
     point.step = step;
     std::tie(point.training, point.training_sd) = mean_and_sd(at, &CurvePoint::training);
     std::tie(point.held_out, point.held_out_sd) = mean_and_sd(at, &CurvePoint::held_out);
@@ -185,6 +185,20 @@ std::string Ensemble::warning() const {
 
 int default_blocks(int variables) { return variables <= 5 ? 24 : variables <= 12 ? 12 : 6; }
 
+const Description& EnsembleParams::description() {
+  using P = EnsembleParams;
+  static const Description list =
+      Describe<P>()
+          .field("folds", &P::folds, "each network leaves one of so many parts of the rows out", from_to(1, 1000))
+          .field("repeats", &P::repeats, "networks for each part of the rows, each with a column order of its own",
+                 from_to(1, 10000))
+          .field("transform", &P::transform, "of each column: rank (normal scores), standardise or none")
+          .field("blocks", &P::blocks, "hidden nodes of each rank; 0: 6, more for few variables", at_least(0))
+          .part(&P::train, TrainParams::description())
+          .done();
+  return list;
+}
+
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows) {
   EnsembleParams p = params;
   if (p.shape.variables == 0) {
@@ -194,8 +208,7 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
   p.blocks = 0;  // the shape says it now
   check(p.shape.variables == variables, "[flow] a shape of {} variables for a table of {}", p.shape.variables,
         variables);
-  check(p.folds >= 1 && p.folds <= 1000, "[flow] {} folds; use 1 to 1000", p.folds);
-  check(p.repeats >= 1 && p.repeats <= 10000, "[flow] {} repeats; use 1 to 10000", p.repeats);
+  fansite::validate(p);
   check_data(rows >= 2 * Index{p.folds}, "[flow] {} rows are too few for {} folds; use fewer folds or more rows", rows,
              p.folds);
   validate(p.train, p.shape);
@@ -245,7 +258,7 @@ double steps_per_second(const Ensemble& ensemble, const Matrix& values, int at_o
 
 double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
-  const Ensemble ensemble = untrained(data, settings);
+  const Ensemble ensemble = untrained(data, settings, 0);  // which table it is does not matter here
   const Matrix values = apply_transforms(ensemble.transforms, data.values);
   const Shifts shifts(ensemble.members.size());
   const auto steps = static_cast<double>(settings.train.steps);
@@ -263,10 +276,10 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
 }
 
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
-                        const std::string& checkpoint_path) {
+                        const std::string& checkpoint_path, std::optional<std::uint64_t> values_hash) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   Checkpoint checkpoint;
-  checkpoint.ensemble = untrained(data, settings);
+  checkpoint.ensemble = untrained(data, settings, values_hash ? *values_hash : hash_of(MatrixView(data.values)));
   checkpoint.under_way.resize(checkpoint.ensemble.members.size());
   resume(checkpoint, checkpoint_path);
   const Matrix values = apply_transforms(checkpoint.ensemble.transforms, data.values);

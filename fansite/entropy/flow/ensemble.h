@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fansite/entropy/flow/trainer.h"
+#include "fansite/entropy/training_report.h"
 #include "fansite/table/dataset.h"
 #include "fansite/table/transform.h"
 
@@ -25,6 +27,7 @@ struct EnsembleParams {
 
   int members() const { return repeats * folds; }
   bool operator==(const EnsembleParams&) const = default;
+  static const Description& description();
 };
 
 struct Member {
@@ -32,13 +35,6 @@ struct Member {
   int repeat = 0;
   int fold = 0;  ///< the part of the rows that it has not seen
   Trained trained;
-};
-
-/// A point of the members' curves: mean and standard deviation over those that have come so far.
-struct MeanCurvePoint {
-  std::int64_t step = 0;
-  double training = 0, training_sd = 0;
-  double held_out = 0, held_out_sd = 0;  ///< NaN without rows held out
 };
 
 /// A trained ensemble: a plain value.
@@ -54,7 +50,7 @@ struct Ensemble {
   /// Whether the member has seen this row of its own table.
   bool has_seen(const Member& member, Index row) const;
 
-  std::vector<MeanCurvePoint> curve() const;
+  std::vector<LossPoint> curve() const;
   std::int64_t steps() const;         ///< of training, over all members
   std::int64_t undone_steps() const;  ///< of these taken back, because the loss was not finite
   /// A sentence about steps taken back; "" if there were none.
@@ -73,7 +69,8 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
 /// Trains all members, several at a time, or one with all threads. The values must be finite and no column constant or
 /// a copy of another. With a checkpoint path, the state is written there every few seconds, a file of the same training
 /// that is there already is continued from, and at the end it holds all; the result has the same bits as without.
+/// `values_hash`: of the values, if it is known already.
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
-                        const std::string& checkpoint = {});
+                        const std::string& checkpoint = {}, std::optional<std::uint64_t> values_hash = {});
 
 }  // namespace fansite::flow

@@ -31,11 +31,13 @@ Subset EnsembleDensity::Part::places(std::span<const int> columns) const {
   return subset;
 }
 
-EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& values)
+EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& values,
+                                 std::optional<std::uint64_t> values_hash)
     : evaluations_(std::make_unique<std::atomic<std::int64_t>>(0)) {
   check(values.cols() == static_cast<Index>(ensemble.variables.size()),
         "[flow] a table of {} columns for a model of {}", values.cols(), ensemble.variables.size());
-  const bool own_table = values.rows() == ensemble.rows && hash_of(values) == ensemble.data_hash;
+  const bool own_table =
+      values.rows() == ensemble.rows && (values_hash ? *values_hash : hash_of(values)) == ensemble.data_hash;
   out_of_sample_ = !own_table || ensemble.params.folds > 1;
   largest_ = ensemble.params.shape.ranks + 1;
   values_ = apply_transforms(ensemble.transforms, values).cast<float>();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,8 +29,8 @@ class EnsembleDensity {
   static constexpr Index kSampleRows = 1000;  // the paper's K
   static constexpr std::size_t kSampleMembers = 10;
 
-  /// `values` has the ensemble's columns, in the same order.
-  EnsembleDensity(const Ensemble& ensemble, const MatrixView& values);
+  /// `values` has the ensemble's columns, in the same order; `values_hash`: of them, if it is known already.
+  EnsembleDensity(const Ensemble& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {});
 
   /// One member with the rows it judges.
   struct Part {

@@ -17,15 +17,10 @@ namespace {
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
 
 // Per column: itself, the earlier column it repeats, or −1 for a constant.
-std::vector<int> originals(const Dataset& data) {
-  const std::vector<Finding> findings = inspect(data);
-  std::vector<int> original = copies(findings, data.variables());
+std::vector<int> originals(const TableFacts& facts) {
+  std::vector<int> original(facts.copy_of.size(), -1);
   for (std::size_t j = 0; j < original.size(); ++j) {
-    if (original[j] < 0) original[j] = static_cast<int>(j);
-  }
-  for (const Finding& finding : findings) {
-    if (finding.kind != Finding::Kind::constant) continue;
-    for (const int column : finding.columns) original[static_cast<std::size_t>(column)] = -1;
+    original[j] = facts.copy_of[j] >= 0 ? facts.copy_of[j] : facts.takes_part[j] != 0 ? static_cast<int>(j) : -1;
   }
   return original;
 }
@@ -39,9 +34,9 @@ EntropyEstimate mean_of(const Eigen::ArrayXd& values) {
   return estimate;
 }
 
-std::vector<int> columns_of(const Dataset& data, const flow::Ensemble& ensemble) {
+std::vector<int> columns_of(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble) {
   std::vector<int> column;
-  for (const int original : originals(data)) {
+  for (const int original : originals(facts)) {
     if (original < 0) {
       column.push_back(-1);
       continue;
@@ -73,22 +68,10 @@ Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std:
 
 }  // namespace
 
-Dataset learnable_columns(const Dataset& data) {
-  const std::vector<int> original = originals(data);
-  std::vector<int> kept;
-  Dataset learnable;
-  for (std::size_t j = 0; j < original.size(); ++j) {
-    if (original[j] != static_cast<int>(j)) continue;
-    kept.push_back(static_cast<int>(j));
-    learnable.names.push_back(data.names[j]);
-  }
-  check_data(!kept.empty(), "[flow] every column is constant; there is nothing to learn");
-  learnable.values = data.values(Eigen::all, kept);
-  return learnable;
-}
-
-FlowEstimator::FlowEstimator(const Dataset& data, const flow::Ensemble& ensemble)
-    : column_(columns_of(data, ensemble)), density_(ensemble, values_of(data, ensemble, column_)) {
+FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble)
+    : column_(columns_of(data, facts, ensemble)),
+      density_(ensemble, values_of(data, ensemble, column_),
+               ensemble.variables == data.names ? std::optional(facts.values_hash) : std::nullopt) {
   for (const ColumnTransform& transform : ensemble.transforms) log_slope_.push_back(transform.log_slope);
 }
 
@@ -170,8 +153,13 @@ std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const I
   return result;
 }
 
-flow::Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queries,
-                                             const flow::CalibrationParams& params, Progress& progress) const {
+std::optional<Calibration> FlowEstimator::calibration(std::span<const EntropyQuery> queries, Progress& progress) const {
+  if (!out_of_sample()) return std::nullopt;
+  return calibration(queries, CalibrationParams(), progress);
+}
+
+Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queries, const CalibrationParams& params,
+                                       Progress& progress) const {
   std::vector<EntropyQuery> asked;
   std::vector<int> targets;
   for (const EntropyQuery& query : queries) {
@@ -180,7 +168,7 @@ flow::Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queri
     asked.push_back(std::move(reduced.query));
     targets.push_back(query.target);
   }
-  flow::Calibration result = flow::calibration(density_, asked, params, progress);
+  Calibration result = flow::calibration(density_, asked, params, progress);
   for (std::size_t t = 0; t < targets.size(); ++t) result.targets[t].target = targets[t];
   return result;
 }

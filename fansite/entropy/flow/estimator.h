@@ -13,11 +13,9 @@
 #include "fansite/entropy/flow/ensemble.h"
 #include "fansite/entropy/flow/ensemble_density.h"
 #include "fansite/table/dataset.h"
+#include "fansite/table/facts.h"
 
 namespace fansite {
-
-/// The columns a flow can learn: not constant, no copy of an earlier one.
-Dataset learnable_columns(const Dataset& data);
 
 /// Each row is judged by the members that have not seen it, if there are such, so that what a network has learnt by
 /// heart does not count; only a frontier's gains are by all members, which ranks better. Entropies are on the columns'
@@ -26,21 +24,23 @@ class FlowEstimator final : public SearchEstimator {
  public:
   /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError
   /// names a column that it does not know.
-  FlowEstimator(const Dataset& data, const flow::Ensemble& ensemble);
+  FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble);
+  FlowEstimator(const Dataset& data, const flow::Ensemble& ensemble)
+      : FlowEstimator(data, TableFacts(data), ensemble) {}
 
   std::string_view name() const override { return "flow"; }
   int variables() const override { return static_cast<int>(column_.size()); }
   Index rows() const override { return density_.rows(); }
   /// False if the members judge rows that they were trained on: entropies are then too low.
-  bool out_of_sample() const { return density_.out_of_sample(); }
+  bool out_of_sample() const override { return density_.out_of_sample(); }
   /// The most variables that one query may name, target and given together.
   int largest_subset() const { return density_.largest_subset(); }
   /// Whether H of this target is on the scale of its column. If not, because it holds too many equal values, it is on
   /// the scale of its normal scores; informations are the same on both.
-  bool original_scale(int target) const;
+  bool original_scale(int target) const override;
 
   /// Densities computed so far, of one subset, row and member each.
-  std::int64_t evaluations() const { return density_.evaluations(); }
+  std::int64_t evaluations() const override { return density_.evaluations(); }
 
   using EntropyEstimator::conditional_entropy;
   std::vector<EntropyEstimate> conditional_entropy(std::span<const EntropyQuery> queries) const override;
@@ -49,8 +49,10 @@ class FlowEstimator final : public SearchEstimator {
 
   /// How well the laws of these targets given these sets hold on rows that the judging members have not seen. Left out:
   /// targets that are constant or among the given, and those with many equal values (see original_scale).
-  flow::Calibration calibration(std::span<const EntropyQuery> queries, const flow::CalibrationParams& params,
-                                Progress& progress) const;
+  Calibration calibration(std::span<const EntropyQuery> queries, const CalibrationParams& params,
+                          Progress& progress) const;
+
+  std::optional<Calibration> calibration(std::span<const EntropyQuery> queries, Progress& progress) const override;
 
   bool held_out() const override { return true; }
   double p_value(double gain, int given) const override;

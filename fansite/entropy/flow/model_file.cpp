@@ -241,20 +241,16 @@ bool decode(const Json& json, CurvePoint& point) {
          decode(json[2], point.held_out);
 }
 
-template <class Enum, class Parse>
-bool decode_name(const Json& json, Enum& value, Parse&& parse) {
+template <NamedEnum E>
+bool decode(const Json& json, E& value) {
   if (!json.is_string()) return false;
   try {
-    value = parse(json.get_ref<const std::string&>());
+    value = parse<E>(json.get_ref<const std::string&>());
     return true;
   } catch (const UsageError&) {
     return false;
   }
 }
-bool decode(const Json& json, TransformKind& value) { return decode_name(json, value, parse_transform); }
-bool decode(const Json& json, SubsetKind& value) { return decode_name(json, value, parse_subset_kind); }
-bool decode(const Json& json, BaseKind& value) { return decode_name(json, value, parse_base); }
-bool decode(const Json& json, Schedule& value) { return decode_name(json, value, parse_schedule); }
 
 /// Takes every field it is asked for out of an object.
 class FieldReader {

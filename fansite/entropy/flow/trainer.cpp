@@ -61,46 +61,41 @@ TrainParams paper_training(int variables, Index rows) {
   return params;
 }
 
+const Description& TrainParams::description() {
+  using P = TrainParams;
+  static const Description list =
+      Describe<P>()
+          .field("base", &P::base, "gaussian (the flow learns what is left over) or none (as the paper)")
+          .field("steps", &P::steps, "training steps of each network, at most", at_least(0))
+          .field("batch", &P::batch, "rows a step; 0: 64, or 256 from 100 variables on", at_least(0))
+          .field("subset_size", &P::max_size, "of the subsets drawn, at most; 0: the paper's for the width",
+                 at_least(0))
+          .field("subsets", &P::subsets, "which subsets are drawn: leaf (as the paper) or non_leaf")
+          .field("learning_rate", &P::learning_rate, "of the first step", above(0))
+          .field("schedule", &P::schedule, "of the learning rate: cosine or constant")
+          .field("clip", &P::clip, "of the gradient's norm", above(0))
+          .field("held_out", &P::held_out, "share of a network's rows that choose its best step",
+                 {.least = 0, .most = 1, .most_itself = false})
+          .field("patience", &P::patience, "stop after so many evaluations without improvement; 0: take all steps",
+                 at_least(0))
+          .field("evaluate_every", &P::evaluate_every, "steps from one evaluation to the next", at_least(1))
+          .rule([](const P& p) {
+            check(p.patience == 0 || p.held_out > 0,
+                  "[patience] it needs rows held out to judge by; set held_out above 0");
+          })
+          .done();
+  return list;
+}
+
 void validate(const TrainParams& params, const Shape& shape) {
   const TrainParams p = complete(params, shape);
-  check(p.steps >= 0, "[train] {} steps; use 0 or more", p.steps);
-  check(p.batch > 0, "[train] a batch of {} rows; use 1 or more", p.batch);
-  check(std::isfinite(p.learning_rate) && p.learning_rate > 0, "[train] a learning rate of {}; use a positive number",
-        p.learning_rate);
-  check(p.clip > 0, "[train] a gradient norm clipped at {}; use a positive number", p.clip);
-  check(p.held_out >= 0 && p.held_out < 1, "[train] {} of the rows held out; use a share from 0 to below 1",
-        p.held_out);
-  check(p.patience >= 0, "[train] a patience of {}; use 0 or more", p.patience);
-  check(p.patience == 0 || p.held_out > 0, "[train] patience needs rows held out to judge by; set held_out above 0");
-  check(p.evaluate_every > 0, "[train] an evaluation every {} steps; use 1 or more", p.evaluate_every);
+  fansite::validate(p);
+  check(p.batch > 0, "[batch] {} rows a step; use 1 or more", p.batch);
   const int most = shape.ranks + (p.subsets == SubsetKind::non_leaf ? 1 : 0);
   check(p.max_size <= most, "[train] subsets of up to {} variables; a flow with {} ranks allows {}", p.max_size,
         shape.ranks, most);
   SubsetSampler(shape.variables, p.subsets, p.max_size);  // checks the rest
 }
-
-std::string_view name(SubsetKind kind) { return kind == SubsetKind::leaf ? "leaf" : "non_leaf"; }
-std::string_view name(BaseKind kind) { return kind == BaseKind::gaussian ? "gaussian" : "none"; }
-std::string_view name(Schedule schedule) { return schedule == Schedule::cosine ? "cosine" : "constant"; }
-
-SubsetKind parse_subset_kind(std::string_view name) {
-  if (name == "leaf") return SubsetKind::leaf;
-  if (name == "non_leaf") return SubsetKind::non_leaf;
-  throw UsageError(fmt::format("[train] subsets '{}' are unknown; use leaf or non_leaf", name));
-}
-
-BaseKind parse_base(std::string_view name) {
-  if (name == "gaussian") return BaseKind::gaussian;
-  if (name == "none") return BaseKind::none;
-  throw UsageError(fmt::format("[train] base '{}' is unknown; use gaussian or none", name));
-}
-
-Schedule parse_schedule(std::string_view name) {
-  if (name == "cosine") return Schedule::cosine;
-  if (name == "constant") return Schedule::constant;
-  throw UsageError(fmt::format("[train] schedule '{}' is unknown; use cosine or constant", name));
-}
-
 struct Training::Work {
   Work(const RowTable& data, std::span<const int> all_rows, const Shape& shape, const TrainParams& params, Key key,
        Team* team)

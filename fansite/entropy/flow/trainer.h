@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fansite/base/parameters.h"
 #include "fansite/base/progress.h"
 #include "fansite/entropy/flow/base.h"
 #include "fansite/entropy/flow/batch.h"
@@ -21,11 +22,17 @@ enum class Schedule {
   constant,  ///< as in the paper
   cosine     ///< down to 0 along half a cosine: the last steps average out the noise of the batches
 };
+constexpr auto enum_names(Schedule) {
+  return std::to_array<EnumName<Schedule>>({{Schedule::cosine, "cosine"}, {Schedule::constant, "constant"}});
+}
 
 enum class BaseKind {
   none,     ///< the paper's model
   gaussian  ///< the flow describes what a linear Gaussian model leaves over
 };
+constexpr auto enum_names(BaseKind) {
+  return std::to_array<EnumName<BaseKind>>({{BaseKind::gaussian, "gaussian"}, {BaseKind::none, "none"}});
+}
 
 struct TrainParams {
   std::int64_t steps = 6000;  ///< at most
@@ -41,6 +48,7 @@ struct TrainParams {
   std::int64_t evaluate_every = 250;  ///< steps
 
   bool operator==(const TrainParams&) const = default;
+  static const Description& description();
 };
 
 /// The paper's: no base, constant learning rate 5e-4, no rows held out, a number of steps that is 5000 times through
@@ -52,13 +60,6 @@ TrainParams complete(const TrainParams& params, const Shape& shape);
 
 /// Throws a UsageError for settings that make no sense with this shape.
 void validate(const TrainParams& params, const Shape& shape);
-
-std::string_view name(SubsetKind kind);
-std::string_view name(BaseKind kind);
-std::string_view name(Schedule schedule);
-SubsetKind parse_subset_kind(std::string_view name);
-BaseKind parse_base(std::string_view name);
-Schedule parse_schedule(std::string_view name);
 
 /// −mean log p(x_S), over the steps since the last point and over the rows held out (NaN without any).
 struct CurvePoint {

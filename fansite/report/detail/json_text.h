@@ -12,8 +12,12 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "fansite/base/parameters.h"
 #include "fansite/base/version.h"
 #include "fansite/graph/knowledge.h"
 #include "fansite/report/timing.h"
@@ -74,6 +78,24 @@ inline void add_manifest(Lines& lines, const Manifest& manifest) {
 inline void add_unfinished(Lines& lines, const std::string& sentence) {
   lines.field("complete", sentence.empty() ? "true" : "false");
   if (!sentence.empty()) lines.field("unfinished", text(sentence));
+}
+
+/// What a method reports beside its answer; nothing where there is nothing.
+inline void add_details(Lines& lines, const std::vector<std::pair<std::string, Value>>& details) {
+  if (details.empty()) return;
+  Json json = Json::object();
+  for (const auto& [key, value] : details) {
+    json[key] = std::visit(
+        [](const auto& held) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>) {
+            return number(held);
+          } else {
+            return Json(held);
+          }
+        },
+        value);
+  }
+  lines.field("details", text(json));
 }
 
 /// The last key: a phase's seconds each, then what the run cost as a whole.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What finding the boundaries of a table will cost, before it is done: the cheap part of the run for real, and the rest
-// from short measurements of its pieces on this table and this machine.
+// What a run will cost: a plain value.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "fansite/run/boundaries.h"
+#include "fansite/base/matrix.h"
 
 namespace fansite {
 
@@ -24,9 +23,10 @@ struct Plan {
 
   int variables = 0;
   Index rows = 0;
-  EstimatorKind estimator = EstimatorKind::gaussian;  ///< the one that will be used
-  std::vector<PlannedPhase> phases;                   ///< in the order of the run
-  double peak_memory_mb = 0;                          ///< of the process
+  std::string method;                ///< that was planned
+  std::string estimator;             ///< the one that will be used
+  std::vector<PlannedPhase> phases;  ///< in the order of the run
+  double peak_memory_mb = 0;         ///< of the process
   int networks = 0;
   std::int64_t training_steps = 0;  ///< over all networks; 0: nothing is trained
   double boundary_size = 0;         ///< mean members that were supposed
@@ -36,12 +36,11 @@ struct Plan {
   std::vector<std::string> warnings;  ///< of the table, as the run would give them
   double seconds = 0;                 ///< that planning took
 
-  double total_seconds() const;
+  double total_seconds() const {
+    double sum = 0;
+    for (const PlannedPhase& phase : phases) sum += phase.seconds;
+    return sum;
+  }
 };
-
-/// For the run of markov_boundaries with these settings; throws what that would before it trains. Takes the time of the
-/// run itself where the Gaussian estimator is used, and some seconds otherwise.
-Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params, Progress& progress);
-Plan plan(const Dataset& data, const BoundariesParams& params = {});
 
 }  // namespace fansite

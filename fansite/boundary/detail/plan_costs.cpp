@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/run/detail/plan_costs.h"
+#include "fansite/boundary/detail/plan_costs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/run/plan.h"
+#include "fansite/boundary/detail/fansite_plan.h"
 
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -9,10 +9,11 @@
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/stopwatch.h"
+#include "fansite/boundary/detail/plan_costs.h"
 #include "fansite/boundary/detail/prepare.h"
-#include "fansite/boundary/refine.h"
+#include "fansite/boundary/links.h"
 #include "fansite/entropy/flow/estimator.h"
-#include "fansite/run/detail/plan_costs.h"
+#include "fansite/entropy/flow/model_file.h"
 
 namespace fansite {
 namespace {
@@ -109,112 +110,121 @@ double graph_memory_mb(const causal::AdditiveNoiseParams& params, Index rows, in
 
 // ---- All of it ------------------------------------------------------------------------------------------------------
 
-void add_graph(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
-               const Supposed& supposed, double refining, Plan& result, Progress& progress) {
-  if (!asks_graph(params, result.estimator)) return;
-  const causal::AdditiveNoiseParams settings = graph_settings(params);
-  const double seconds = kScales * graph_seconds(data, knowledge, supposed, settings, progress) + refining;
+void add_graph(const BoundaryProblem& problem, const FansiteParams& params, const EstimatorMethod& estimator,
+               const Supposed& supposed, double refining, Plan& result) {
+  if (!asks_graph(problem, params, estimator)) return;
+  const Context& context = problem.context;
+  const causal::AdditiveNoiseParams settings = graph_parameters(context, params);
+  const double seconds =
+      kScales * graph_seconds(context.data(), context.knowledge(), supposed, settings, context.progress()) + refining;
   result.phases.push_back({"graph", seconds,
                            "a causal graph inside the boundaries, from a rehearsal with fewer rows; the least certain "
                            "part, since it grows faster than the number of members"});
 }
 
-void add_flow(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params,
-              const Preparation& prepared, Plan& result, Progress& progress) {
-  const flow::EnsembleParams asked =
-      networks(params, prepared.linearity ? &*prepared.linearity : nullptr, data.variables());
-  const bool graph = asks_graph(params, result.estimator);
-  const Dataset learnable = learnable_columns(data);
-  if (learnable.variables() < 2) {  // nothing to be a boundary
+// The networks of the run as a plan needs them: loaded, or of one step each, since what a density costs does not depend
+// on the weights.
+struct Rehearsal {
+  bool trains = false;
+  flow::EnsembleParams settings;
+  flow::Ensemble ensemble;
+
+  Rehearsal(const BoundaryProblem& problem, const FansiteParams& params, const Preparation& prepared) {
+    const Context& context = problem.context;
+    const LearnableTable& learnable = context.learnable();
+    const Parameters parameters = network_parameters(problem, params, prepared);
+    check(parameters.holds<flow::EnsembleParams>(), "[plan] what {} costs is not known beforehand; plan with flow",
+          prepared.estimator->name);
+    settings = parameters.as<flow::EnsembleParams>();
+    settings.seed = context.run().seed;
+    trains = context.run().model.empty();
+    if (!trains) {
+      ensemble = flow::load_model(context.run().model);
+      return;
+    }
+    settings = complete(settings, learnable.data.variables(), learnable.data.rows());
+    flow::EnsembleParams one_step = settings;
+    one_step.train.steps = 1;
+    ensemble = flow::train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash);
+  }
+};
+
+void add_training(const Context& context, const Rehearsal& rehearsal, double setting_up, Plan& result) {
+  result.networks = static_cast<int>(rehearsal.ensemble.members.size());
+  if (!rehearsal.trains) {
+    result.phases.push_back({"loading", setting_up, fmt::format("{} networks; measured", result.networks)});
+    return;
+  }
+  const flow::EnsembleParams& settings = rehearsal.settings;
+  const double training = flow::training_seconds(context.learnable().data, settings, context.progress());
+  result.training_steps = settings.train.steps * settings.members();
+  result.phases.push_back(
+      {"training", training + setting_up,
+       fmt::format("{} networks of {} steps, {:.0f} steps/s; from the beginning, whatever a checkpoint holds",
+                   result.networks, settings.train.steps, static_cast<double>(result.training_steps) / training)});
+}
+
+void add_networks(const BoundaryProblem& problem, const FansiteParams& params, const Preparation& prepared,
+                  Plan& result) {
+  const Context& context = problem.context;
+  const Dataset& data = context.data();
+  if (context.learnable_columns() < 2) {  // nothing to be a boundary
     result.phases.push_back({"searching", 0, "nothing: fewer than two columns can be learnt"});
     return;
   }
   const double base = peak_so_far_mb();
   Stopwatch watch;
-  const bool trains = params.files.model.empty();
-  const flow::EnsembleParams settings = trains ? complete(asked, learnable.variables(), learnable.rows()) : asked;
-  flow::EnsembleParams one_step = settings;
-  one_step.train.steps = 1;
-  const flow::Ensemble ensemble =
-      trains ? flow::train_ensemble(learnable, one_step, progress) : flow::load_model(params.files.model);
-  const FlowEstimator estimator(data, ensemble);
-  check(params.search.stop == StopRule::paper || estimator.out_of_sample(),
-        "[mb] the model has seen every row of this table; the calibrated rule needs networks that left rows out: train "
-        "with two folds or more, or use --stop paper");
-  const double setting_up = watch.lap();
-  result.networks = static_cast<int>(ensemble.members.size());
-  if (trains) {
-    const double training = flow::training_seconds(learnable, settings, progress);
-    result.training_steps = settings.train.steps * settings.members();
-    result.phases.push_back(
-        {"training", training + setting_up,
-         fmt::format("{} networks of {} steps, {:.0f} steps/s; from the beginning, whatever a "
-                     "checkpoint holds",
-                     result.networks, settings.train.steps, static_cast<double>(result.training_steps) / training)});
-  } else {
-    result.phases.push_back({"loading", setting_up, fmt::format("{} networks; measured", result.networks)});
-  }
+  const Rehearsal rehearsal(problem, params, prepared);
+  const FlowEstimator estimator(data, context.facts(), rehearsal.ensemble);
+  check_out_of_sample(estimator, params);
+  add_training(context, rehearsal, watch.lap(), result);
 
-  const SearchParams search_params = flow_search(params);
-  const Search search(estimator, search_params, prepared.targets.searched,
-                      {prepared.targets.searched, prepared.targets.excluded, knowledge});
+  const SearchParams search_params = network_search(params, data.variables());
+  const Search search(estimator, search_params, problem.targets.searched, scope(problem));
   const double dial = params.effort == Effort::quick ? kQuickDial : kPatientDial;
-  const Supposed supposed(visible_links(data, knowledge, prepared.targets.excluded, dial, progress), search.targets,
-                          taken_for_members(trains ? settings : ensemble.params));
+  const Supposed supposed(visible_links(data, context.knowledge(), problem.targets.excluded, dial, context.progress()),
+                          search.targets,
+                          taken_for_members(rehearsal.trains ? rehearsal.settings : rehearsal.ensemble.params));
   result.boundary_size = supposed.mean_size();
   result.tested_pairs = supposed.pairs;
-  const SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, progress);
+  const SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, context.progress());
   result.evaluations = cost.evaluations;
   result.phases.push_back({"searching", cost.seconds,
                            fmt::format("boundaries of {:.1f} on average, as normal scores and their squares show, and "
                                        "{} steps beyond each; {:.0f} pairs tested",
                                        result.boundary_size, search.patience + 1, result.tested_pairs)});
-  add_graph(data, knowledge, params, supposed, cost.describing, result, progress);
-  result.peak_memory_mb = base + flow_memory_mb(ensemble.params, data.rows(), trains);
-  if (graph) {
+  add_graph(problem, params, *prepared.estimator, supposed, cost.describing, result);
+  result.peak_memory_mb = base + flow_memory_mb(rehearsal.ensemble.params, data.rows(), rehearsal.trains);
+  if (asks_graph(problem, params, *prepared.estimator)) {
     result.peak_memory_mb +=
-        graph_memory_mb(graph_settings(params), data.rows(), data.variables(), result.tested_pairs);
+        graph_memory_mb(graph_parameters(context, params), data.rows(), data.variables(), result.tested_pairs);
   }
 }
 
 }  // namespace
 
-double Plan::total_seconds() const {
-  double sum = 0;
-  for (const PlannedPhase& phase : phases) sum += phase.seconds;
-  return sum;
-}
-
-Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params, Progress& progress) {
-  const Stopwatch watch;
-  const Preparation prepared = prepare(data, knowledge, params, progress);
+Plan plan_fansite(const BoundaryProblem& problem, const Parameters& parameters) {
+  const auto& params = parameters.as<FansiteParams>();
+  const Context& context = problem.context;
+  const Preparation prepared = prepare(problem, params, context.progress());
   Plan result;
-  result.variables = data.variables();
-  result.rows = data.rows();
-  result.estimator = prepared.estimator;
-  result.threads = thread_count();
+  result.estimator = prepared.estimator->name;
   result.warnings = prepared.warnings;
-  const bool flow = result.estimator == EstimatorKind::flow;
+  const bool trains = prepared.estimator->can.trains;
   result.phases.push_back(
-      {"preparing", prepared.prepare_seconds + (flow ? prepared.search_seconds : 0.0),
+      {"preparing", prepared.prepare_seconds + (trains ? prepared.search_seconds : 0.0),
        prepared.linearity ? "checks, covariance, the test of linearity; measured" : "checks and covariance; measured"});
-  if (!flow) result.phases.push_back({"searching", prepared.search_seconds, "with Gaussian entropies; measured"});
-  if (flow) {
-    add_flow(data, knowledge, params, prepared, result, progress);
+  if (!trains) result.phases.push_back({"searching", prepared.search_seconds, "with Gaussian entropies; measured"});
+  if (trains) {
+    add_networks(problem, params, prepared, result);
   } else {
-    const Supposed supposed(links_of(*prepared.found, data.variables()), prepared.targets.searched);
+    const Supposed supposed(links(*prepared.found, context.data().variables()), problem.targets.searched);
     result.boundary_size = supposed.mean_size();
     result.peak_memory_mb = peak_so_far_mb();
-    add_graph(data, knowledge, params, supposed, 0, result, progress);
+    add_graph(problem, params, *prepared.estimator, supposed, 0, result);
   }
   result.peak_memory_mb = std::max(result.peak_memory_mb, peak_so_far_mb());
-  result.seconds = watch.seconds();
   return result;
-}
-
-Plan plan(const Dataset& data, const BoundariesParams& params) {
-  NoProgress silent;
-  return plan(data, Knowledge(), params, silent);
 }
 
 }  // namespace fansite

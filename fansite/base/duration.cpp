@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/duration.h"
+#include "fansite/base/duration.h"
 
 #include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>
 
-#include "fansite/base/error.h"
+#include "fansite/base/parameters.h"
 #include "fansite/base/text.h"
 
-namespace fansite::cli {
+namespace fansite {
 
-double parse_duration(std::string_view text, std::string_view option) {
+double parse_duration(std::string_view text, std::string_view parameter) {
   double total = 0;
   bool good = !text.empty();
   double last_unit = 1e9;  // units must fall: 1h30m, not 30m1h
@@ -26,8 +26,10 @@ double parse_duration(std::string_view text, std::string_view option) {
     last_unit = seconds;
     total += value * seconds;
   }
-  check(good && total > 0 && std::isfinite(total), "[{}] '{}' is no length of time; write 90s, 10m or 1h30m", option,
-        excerpt(text));
+  if (!good || total <= 0 || !std::isfinite(total)) {
+    throw ParameterError(std::string(parameter),
+                         fmt::format("'{}' is no length of time; write 90s, 10m or 1h30m", excerpt(text)));
+  }
   return total;
 }
 
@@ -40,4 +42,4 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-}  // namespace fansite::cli
+}  // namespace fansite

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The story of a run: prepare, train networks if relations are not linear, search, ask a graph, and say how well the
+// networks know what they say.
+#include "fansite/boundary/fansite.h"
+
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <utility>
+
+#include "fansite/base/error.h"
+#include "fansite/base/hash.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
+#include "fansite/boundary/detail/fansite_plan.h"
+#include "fansite/boundary/detail/prepare.h"
+#include "fansite/boundary/detail/search_checkpoint.h"
+#include "fansite/boundary/links.h"
+#include "fansite/boundary/refine.h"
+#include "fansite/causal/constrained_graph.h"
+
+namespace fansite {
+namespace {
+
+// Shares of the time budget that is left when networks are begun, about as a run without one spends its time (on 100
+// variables 31 % training, 46 % searching, 23 % the graph): what training may take, and when growing comes to an
+// answer, so that there is time to test it.
+constexpr double kTrainShare = 0.35;
+constexpr double kGrowShare = 0.65;
+// Of the whole, when the Gaussian estimator's searches do.
+constexpr double kGaussianShare = 0.5;
+
+// Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
+void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params, const EstimatorMethod& row,
+                     const SearchEstimator& estimator, BoundaryAnswer& answer, Progress& progress) {
+  if (!asks_graph(problem, params, row)) return;
+  const Stopwatch watch;
+  const Context& context = problem.context;
+  Deadline deadline(progress, context.budget().watch(), Budget::never(), context.budget().end());
+  try {
+    answer.graph = find_obedient_graph(context.data().values, links(answer.found, context.data().variables()),
+                                       context.knowledge(), graph_parameters(context, params), deadline);
+    answer.refined = params.refine != Refine::automatic || answer.graph->additivity.additive;
+    if (answer.refined) answer.found = refined(estimator, answer.found, answer.graph->dag, deadline);
+  } catch (const Interrupted&) {
+    if (!deadline.expired()) throw;
+    answer.graph.reset();
+    answer.refined = false;
+    add_sentence(answer.unfinished, "time ran out before a causal graph could refine the boundaries");
+  }
+  answer.seconds.emplace_back("graph", watch.seconds());
+}
+
+// What the state of a search depends on.
+StateIdentity identity(const BoundaryProblem& problem, const SearchParams& search, std::uint64_t model_hash) {
+  return identity_of(
+      problem.context.data().values,
+      fmt::format("boundaries: model {:016x}, targets {}, {}, knowledge {:016x}", model_hash,
+                  fmt::join(problem.targets.searched, " "), SearchParams::description().identity(&search),
+                  hash_of(problem.context.knowledge().to_text())),
+      problem.context.facts().values_hash);
+}
+
+// How well the networks know each target given its boundary.
+std::optional<Calibration> calibration(const SearchEstimator& estimator, const Boundaries& found, Progress& progress) {
+  std::vector<EntropyQuery> queries;
+  for (const Boundary& boundary : found.boundaries) {
+    if (estimator.informative(boundary.target)) queries.push_back({boundary.target, boundary.variables()});
+  }
+  return estimator.calibration(queries, progress);
+}
+
+// Nothing: there was no time for networks.
+std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& problem, const FansiteParams& params,
+                                                   const Preparation& prepared, Progress& progress) {
+  Stopwatch watch;
+  const Context context = problem.context.reporting_to(progress);
+  BoundaryAnswer answer;
+  answer.estimator = prepared.estimator->name;
+  const double grow_by = context.budget().after(kGrowShare);
+  std::optional<FittedEstimator> fitted =
+      prepared.estimator->fit(context, network_parameters(problem, params, prepared), kTrainShare);
+  if (!fitted) return std::nullopt;
+  const SearchEstimator& estimator = *fitted->estimator;
+  check_out_of_sample(estimator, params);
+  if (!context.run().model.empty()) answer.model_hash = fitted->model_hash;
+  answer.estimator_parameters = fitted->parameters;
+  answer.training = std::move(fitted->training);
+  answer.warnings = std::move(fitted->warnings);
+  answer.unfinished = std::move(fitted->unfinished);
+  answer.seconds.emplace_back("train", watch.lap());
+
+  const SearchParams search = network_search(params, context.data().variables());
+  SearchScope where = scope(problem);
+  std::optional<SearchKeeper> keeper;
+  if (fitted->state_kept) keeper.emplace(context.checkpoint().search, identity(problem, search, *fitted->model_hash));
+  where.keeper = keeper ? &*keeper : nullptr;
+  Deadline deadline(progress, context.budget().watch(), grow_by, context.budget().end());
+  answer.found = find_boundaries(estimator, search, where, deadline);
+  answer.seconds.emplace_back("search", watch.lap());
+  refine_by_graph(problem, params, *prepared.estimator, estimator, answer, progress);
+  watch.lap();
+  answer.calibration = calibration(estimator, answer.found, progress);
+  answer.seconds.emplace_back("calibration", watch.seconds());
+  answer.evaluations = estimator.evaluations();
+  return answer;
+}
+
+// The boundaries of the Gaussian estimator: those found already, or searched for now.
+BoundaryAnswer gaussian_answer(const BoundaryProblem& problem, const FansiteParams& params, Preparation& prepared) {
+  Stopwatch watch;
+  BoundaryAnswer answer;
+  answer.estimator = prepared.gaussian.name();
+  answer.found = prepared.found
+                     ? std::move(*prepared.found)
+                     : find_boundaries(prepared.gaussian, params.search, scope(problem), problem.context.progress());
+  answer.seconds.emplace_back("search", prepared.search_seconds + watch.seconds());
+  return answer;
+}
+
+// By which estimator and why, and what it did.
+std::string in_words(const BoundaryAnswer& answer, const FansiteParams& params, const std::vector<std::string>& names) {
+  std::string line = fmt::format("{} estimator", answer.estimator);
+  if (answer.linearity) {
+    const LinearityTest& test = *answer.linearity;
+    const auto quoted = [&](int variable) { return excerpt(names[static_cast<std::size_t>(variable)]); };
+    const bool asked_for = params.estimator != "auto";
+    if (asked_for && test.linear_equations) line += " over a Gaussian base";
+    if (test.linear_equations) line += ", since nothing speaks against linear relations";
+    if (!asked_for && !test.linear_equations) {
+      line +=
+          fmt::format(", {} {} and {} are not related linearly (p = {:.1g})", answer.training ? "since" : "although",
+                      quoted(test.pair.first), quoted(test.pair.second), test.pair_p_value);
+    }
+  }
+  if (answer.training) {
+    const auto count = [](long n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); };
+    line += fmt::format("; {}, {:.2g} training steps, {:.2g} density evaluations, {} tested",
+                        count(answer.training->networks, "network"), static_cast<double>(answer.training->steps),
+                        static_cast<double>(answer.evaluations), count(answer.found.tested_pairs, "pair"));
+  }
+  if (answer.graph) {
+    line += answer.refined ? fmt::format("; boundaries as a causal graph with additive noise{} sees them",
+                                         answer.graph->scale == causal::NoiseScale::original ? "" : " on normal scores")
+                           : fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
+                                         answer.graph->additivity.p_value);
+  }
+  return line;
+}
+
+// With networks if they are to be used and there is time.
+std::optional<BoundaryAnswer> network_answer(const BoundaryProblem& problem, const FansiteParams& params,
+                                             const Preparation& prepared) {
+  const Context& context = problem.context;
+  Deadline deadline(context.progress(), context.budget().watch(), Budget::never(), context.budget().end());
+  try {
+    return search_with_networks(problem, params, prepared, deadline);
+  } catch (const Interrupted&) {
+    if (!deadline.expired()) throw;
+  }
+  return std::nullopt;
+}
+
+BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
+  const auto& params = parameters.as<FansiteParams>();
+  const Context& context = problem.context;
+  Deadline by_half(context.progress(), context.budget().watch(), kGaussianShare * context.budget().end(),
+                   Budget::never());
+  Preparation prepared = prepare(problem, params, by_half);
+  const bool learnable = context.learnable_columns() >= 2;  // else nothing can be in a boundary
+  const bool trains = prepared.estimator->can.trains && learnable;
+  std::optional<BoundaryAnswer> answer;
+  if (trains) answer = network_answer(problem, params, prepared);
+  const bool no_time = trains && !answer;
+  if (!answer) {
+    answer = gaussian_answer(problem, params, prepared);
+    if (prepared.estimator->can.trains && !learnable) answer->estimator = prepared.estimator->name;
+    if (!prepared.estimator->can.trains) {
+      refine_by_graph(problem, params, *prepared.estimator, prepared.gaussian, *answer, context.progress());
+    }
+  }
+  if (no_time) {
+    add_sentence(answer->unfinished,
+                 "there was no time to train networks and search with them, so these boundaries are the Gaussian "
+                 "estimator's, which sees linear relations only");
+  }
+  if (!answer->training && !context.run().save_model.empty()) {
+    answer->warnings.push_back(fmt::format("[mb] {} is not written: the Gaussian estimator was used and has no model",
+                                           context.run().save_model));
+  }
+  answer->linearity = prepared.linearity;
+  answer->warnings.insert(answer->warnings.begin(), prepared.warnings.begin(), prepared.warnings.end());
+  answer->seconds.insert(answer->seconds.begin(), {"prepare", prepared.prepare_seconds});
+  answer->how = in_words(*answer, params, context.data().names);
+  return std::move(*answer);
+}
+
+std::vector<std::string> estimator_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const EstimatorMethod& row : entropy_estimators()) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace
+
+const Description& FansiteParams::description() {
+  using P = FansiteParams;
+  static const Description list =
+      Describe<P>()
+          .field("estimator", &P::estimator,
+                 "of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data)")
+          .among(estimator_names())
+          .field("effort", &P::effort, "of networks: quick (a first look), normal or thorough")
+          .part(&P::search, SearchParams::description())
+          .field("refine", &P::refine,
+                 "graph (boundaries as a causal graph sees them), none, or auto (networks: if noise adds)")
+          .field("repeats", &P::repeats, "networks for each part of the rows; 0: by effort", at_least(0))
+          .field("folds", &P::folds, "each network leaves one of so many parts of the rows out; 0: by effort",
+                 at_least(0))
+          .field("steps", &P::steps, "training steps of each network; 0: by effort", at_least(0))
+          .done();
+  return list;
+}
+
+BoundaryMethod fansite_method() {
+  BoundaryMethod row;
+  row.name = "fansite";
+  row.summary =
+      "FANSITEMB: grow by conditional entropies, shrink, reconcile; sizes by the data, or by the paper's rule";
+  row.citation = "FANSITEMB: the paper that fansite implements (CITATION.cff)";
+  row.can = {.satisfies_knowledge = true, .resumable = true, .can_be_cut_short = true, .trains = true};
+  row.parameters = FansiteParams();
+  row.run = run;
+  row.plan = plan_fansite;
+  return row;
+}
+
+}  // namespace fansite

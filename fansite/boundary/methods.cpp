@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/boundary/methods.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "fansite/base/error.h"
+#include "fansite/boundary/fansite.h"
+
+namespace fansite {
+
+MethodList<BoundaryMethod>& boundary_methods() {
+  static MethodList<BoundaryMethod> list("boundary method", "method", {fansite_method()});
+  return list;
+}
+
+SearchedTargets::SearchedTargets(const Dataset& data, const std::vector<std::string>& names,
+                                 const std::vector<int>& copy_of)
+    : slot_of(copy_of.size(), -1), all(names.empty()) {
+  for (const std::string& name : names) {
+    const int t = data.index_of(name);
+    check(std::find(asked.begin(), asked.end(), t) == asked.end(), "[mb] target '{}' is asked for twice", name);
+    asked.push_back(t);
+  }
+  if (all) {
+    asked.resize(copy_of.size());
+    std::iota(asked.begin(), asked.end(), 0);
+  }
+  for (std::size_t z = 0; z < copy_of.size(); ++z) {
+    if (copy_of[z] >= 0) excluded.push_back(static_cast<int>(z));
+  }
+  for (const int t : asked) {
+    const int original = copy_of[static_cast<std::size_t>(t)];
+    int& slot = slot_of[static_cast<std::size_t>(original >= 0 ? original : t)];
+    if (slot < 0) {
+      slot = static_cast<int>(searched.size());
+      searched.push_back(original >= 0 ? original : t);
+    }
+    slot_of[static_cast<std::size_t>(t)] = slot;
+  }
+}
+
+}  // namespace fansite

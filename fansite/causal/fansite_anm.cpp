@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/causal/fansite_anm.h"
+
+#include <fmt/core.h>
+
+#include "fansite/base/text.h"
+#include "fansite/causal/constrained_graph.h"
+
+namespace fansite::causal {
+namespace {
+
+// Of a time budget: when the search comes to an answer, so that there is time to say how sure it is.
+constexpr double kAnswerShare = 0.85;
+
+AdditiveNoiseParams completed(const Context& context, const Parameters& parameters) {
+  AdditiveNoiseParams params = parameters.as<FansiteAnmParams>().additive_noise;
+  params.seed = context.run().seed;
+  params.checkpoint = context.checkpoint().graph;
+  params.values_hash = context.facts().values_hash;
+  return params;
+}
+
+std::string in_words(const AdditiveNoiseResult& found) {
+  std::string words = found.scale == NoiseScale::normal_scores ? "on normal scores of the columns; " : "";
+  words += found.additivity.additive
+               ? fmt::format("nothing speaks against additive noise (p = {:.2g})", found.additivity.p_value)
+               : fmt::format("noise does not just add (p = {:.1g})", found.additivity.p_value);
+  return words + fmt::format("; {} regression{}", found.fits, found.fits == 1 ? "" : "s");
+}
+
+GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
+  const Context& context = problem.context;
+  const Budget& budget = context.budget();
+  Deadline deadline(context.progress(), budget.watch(), kAnswerShare * budget.end(), Budget::never());
+  AdditiveNoiseResult found = find_obedient_graph(context.data().values, problem.links, context.knowledge(),
+                                                  completed(context, parameters), deadline);
+  GraphAnswer answer;
+  answer.graph = found.partial;
+  if (parameters.as<FansiteAnmParams>().dag) {
+    answer.graph = {found.dag.adjacency(), ByteMatrix::Zero(problem.links.rows(), problem.links.cols())};
+  }
+  if (found.cut_short) {
+    add_sentence(answer.unfinished,
+                 "time ran out in the search for the graph: there may be better ones, and directions that were not "
+                 "weighed are left open");
+  }
+  if (!found.additivity.additive) {
+    const auto& names = context.data().names;
+    answer.warnings.push_back(fmt::format(
+        "[dag] what is left of '{}' depends on '{}' (p = {:.1g}), so noise does not just add there; take directions "
+        "with care",
+        excerpt(names[static_cast<std::size_t>(found.additivity.child)]),
+        excerpt(names[static_cast<std::size_t>(found.additivity.parent)]), found.additivity.p_value));
+  }
+  answer.how = in_words(found);
+  answer.weights = std::move(found.weights);
+  answer.edges = std::move(found.edges);
+  answer.additivity = found.additivity;
+  answer.scale = found.scale;
+  answer.details = {{"score", found.score},
+                    {"fits", static_cast<std::int64_t>(found.fits)},
+                    {"rows_used", static_cast<std::int64_t>(found.rows)}};
+  return answer;
+}
+
+}  // namespace
+
+const Description& FansiteAnmParams::description() {
+  using P = FansiteAnmParams;
+  static const Description list = Describe<P>()
+                                      .field("dag", &P::dag, "a direction for every edge, decided by the data or not")
+                                      .part(&P::additive_noise, AdditiveNoiseParams::description())
+                                      .done();
+  return list;
+}
+
+GraphMethod fansite_anm() {
+  GraphMethod row;
+  row.name = "fansite-anm";
+  row.summary = "additive noise inside the moral graph of the boundaries; what the data do not decide stays undirected";
+  row.citation = "Peters, Mooij, Janzing and Schölkopf, JMLR 2014 (additive noise); boundaries as FANSITEMB";
+  row.can = {.needs_boundaries = true, .satisfies_knowledge = true, .resumable = true, .can_be_cut_short = true};
+  row.parameters = FansiteAnmParams();
+  row.run = run;
+  row.check_checkpoint = [](const Context& context, const Parameters& parameters) {
+    check_checkpoint(context.data().values, completed(context, parameters));
+  };
+  return row;
+}
+
+}  // namespace fansite::causal

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/causal/methods.h"
+
+#include "fansite/causal/dcd/methods.h"
+#include "fansite/causal/fansite_anm.h"
+
+namespace fansite {
+
+MethodList<GraphMethod>& graph_methods() {
+  static MethodList<GraphMethod> list("graph method", "method",
+                                      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method()});
+  return list;
+}
+
+}  // namespace fansite

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/context/context.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fansite/base/error.h"
+#include "fansite/base/text.h"
+
+namespace fansite {
+
+const Description& RunParams::description() {
+  using P = RunParams;
+  static const Description list =
+      Describe<P>()
+          .field("seed", &P::seed, "of every random choice; kept in the result")
+          .field("time_budget", &P::time_budget,
+                 "seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes",
+                 at_least(0))
+          .duration()
+          .without_effect()
+          .field("model", &P::model, "use these trained networks instead of training some")
+          .without_effect()
+          .field("save_model", &P::save_model, "keep the trained networks in this file")
+          .without_effect()
+          .field("checkpoint", &P::checkpoint,
+                 "keep the run's state in this file, and go on from what it holds; default: beside the result")
+          .without_effect()
+          .done();
+  return list;
+}
+
+Context::Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress)
+    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge), {}, {}}), run,
+              Budget(run.time_budget), progress) {
+  validate(run_);
+  check(this->knowledge().empty() || this->knowledge().variables() == data.variables(),
+        "[knowledge] it is about {} variables, the table has {}", this->knowledge().variables(), data.variables());
+}
+
+Context::Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& budget, Progress& progress)
+    : shared_(std::move(shared)),
+      run_(std::move(run)),
+      budget_(budget),
+      checkpoint_(run_.checkpoint),
+      progress_(progress) {}
+
+std::shared_ptr<const Covariance> Context::covariance() const {
+  if (!shared_->covariance) {
+    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(data().values, progress_));
+  }
+  return shared_->covariance;
+}
+
+const LearnableTable& Context::learnable() const {
+  if (!shared_->learnable) shared_->learnable.emplace(data(), facts());
+  return *shared_->learnable;
+}
+
+std::vector<std::string> Context::warnings() const {
+  std::vector<std::string> sentences;
+  for (const Finding& finding : facts().findings) sentences.push_back(finding.message);
+  return sentences;
+}
+
+void Context::require_usable(const Capabilities& can) const {
+  for (const Finding& finding : facts().findings) {
+    if (finding.kind == Finding::Kind::missing && can.handles_missing_cells) continue;
+    if (finding.fatal) throw DataError(finding.message);
+  }
+  check_usable(knowledge(), data(), facts().findings);
+}
+
+int Context::learnable_columns() const {
+  return static_cast<int>(std::count(facts().takes_part.begin(), facts().takes_part.end(), 1));
+}
+
+Context Context::reporting_to(Progress& progress) const { return Context(shared_, run_, budget_, progress); }
+
+Context Context::within(double seconds, Progress& progress) const {
+  RunParams run = run_;
+  run.time_budget = seconds;
+  return Context(shared_, run, Budget(seconds), progress);
+}
+
+Context Context::without_checkpoint() const {
+  Context other = *this;
+  other.run_.checkpoint.clear();
+  other.checkpoint_ = CheckpointFiles("");
+  return other;
+}
+
+void check_usable(const Knowledge& knowledge, const Dataset& data, const std::vector<Finding>& findings) {
+  if (knowledge.empty()) return;
+  const auto name = [&](int column) { return excerpt(data.names[static_cast<std::size_t>(column)]); };
+  for (const Finding& finding : findings) {
+    const bool duplicate = finding.kind == Finding::Kind::duplicate;
+    if (!duplicate && finding.kind != Finding::Kind::constant) continue;
+    for (std::size_t i = duplicate ? 1 : 0; i < finding.columns.size(); ++i) {
+      const std::vector<int> known = knowledge.known_boundary(finding.columns[i]);
+      if (known.empty()) continue;
+      throw DataError(
+          fmt::format("[knowledge] '{}' and '{}' are to be in each other's boundary, but the column '{}' {}; {}",
+                      name(finding.columns[i]), name(known.front()), name(finding.columns[i]),
+                      duplicate ? fmt::format("is a copy of '{}'", name(finding.columns.front())) : "is constant",
+                      duplicate ? "say it of that one" : "leave that out of the knowledge"));
+    }
+  }
+}
+
+}  // namespace fansite

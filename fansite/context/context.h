@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run works with: the table and what is known about it, found once and handed on; prior knowledge; seed, time
+// budget, places of models and checkpoints; progress.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fansite/base/parameters.h"
+#include "fansite/base/progress.h"
+#include "fansite/context/budget.h"
+#include "fansite/context/checkpoint_files.h"
+#include "fansite/context/method.h"
+#include "fansite/graph/knowledge.h"
+#include "fansite/table/covariance.h"
+#include "fansite/table/facts.h"
+
+namespace fansite {
+
+/// How a run is to be done, whatever its method.
+struct RunParams {
+  std::uint64_t seed = 0;  ///< of every random choice
+  /// Seconds after which the best answer so far is wanted (docs/method.md, "A time budget"); 0: as long as it takes.
+  double time_budget = 0;
+  std::string model;       ///< trained networks to use instead of training some
+  std::string save_model;  ///< where to keep the trained networks
+  /// Where the run keeps its state: networks in this file, searches in files that add ".search", ".refine" and ".graph"
+  /// to its name. What is there already is continued from, and the result has the same bits as without. They are
+  /// removed when all has ended well. "": nowhere.
+  std::string checkpoint;
+
+  static const Description& description();
+};
+
+class Context {
+ public:
+  /// `data` and `progress` must outlive this. A UsageError for parameters out of range and for knowledge about another
+  /// number of variables.
+  Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress);
+
+  const Dataset& data() const { return *shared_->data; }
+  const TableFacts& facts() const { return shared_->facts; }
+  const Knowledge& knowledge() const { return shared_->knowledge; }
+  const RunParams& run() const { return run_; }
+  const Budget& budget() const { return budget_; }
+  const CheckpointFiles& checkpoint() const { return checkpoint_; }
+  bool resumable() const { return !run_.checkpoint.empty(); }
+  Progress& progress() const { return progress_; }
+
+  /// Computed when first asked for.
+  std::shared_ptr<const Covariance> covariance() const;
+  const LearnableTable& learnable() const;
+
+  /// What the findings say, one sentence each.
+  std::vector<std::string> warnings() const;
+  /// A DataError if the table allows no answer, or knowledge says something of a column that nothing can be learnt of.
+  void require_usable(const Capabilities& can) const;
+
+  /// How many columns something can be learnt of.
+  int learnable_columns() const;
+
+  /// The same run that reports to another place.
+  Context reporting_to(Progress& progress) const;
+  /// The same run with so many seconds from now on, 0 for as many as it takes, and reports to another place.
+  Context within(double seconds, Progress& progress) const;
+  /// The same run whose state is kept nowhere.
+  Context without_checkpoint() const;
+
+ private:
+  struct Shared {
+    const Dataset* data;
+    TableFacts facts;
+    Knowledge knowledge;
+    std::shared_ptr<const Covariance> covariance;
+    std::optional<LearnableTable> learnable;
+  };
+  Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& budget, Progress& progress);
+
+  std::shared_ptr<Shared> shared_;
+  RunParams run_;
+  Budget budget_;
+  CheckpointFiles checkpoint_;
+  Progress& progress_;
+};
+
+/// Throws a DataError that names a column of which nothing can be learnt (constant, or a copy of another), but whose
+/// membership in a boundary is said to be known.
+void check_usable(const Knowledge& knowledge, const Dataset& data, const std::vector<Finding>& findings);
+
+}  // namespace fansite

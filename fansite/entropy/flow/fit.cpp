@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/fit.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "fansite/base/file.h"
+#include "fansite/base/hash.h"
+#include "fansite/entropy/flow/estimator.h"
+#include "fansite/entropy/flow/model_file.h"
+
+namespace fansite::flow {
+namespace {
+
+// Fewer steps than this teach a network hardly anything: a quarter of a quick run's.
+constexpr std::int64_t kFewestSteps = 2000;
+constexpr int kFoldsEnough = 5;
+
+FittedEstimator wrapped(const Context& context, Ensemble ensemble) {
+  FittedEstimator fitted;
+  if (!ensemble.warning().empty()) fitted.warnings.push_back(ensemble.warning());
+  EnsembleParams in_force = ensemble.params;
+  in_force.blocks = in_force.shape.blocks;
+  fitted.parameters = in_force;
+  fitted.training = TrainingReport{.networks = static_cast<int>(ensemble.members.size()),
+                                   .steps = ensemble.steps(),
+                                   .undone_steps = ensemble.undone_steps(),
+                                   .curve = ensemble.curve()};
+  fitted.estimator = std::make_unique<FlowEstimator>(context.data(), context.facts(), ensemble);
+  const auto kept = std::make_shared<const Ensemble>(std::move(ensemble));
+  fitted.model = [kept] { return to_bytes(*kept); };
+  return fitted;
+}
+
+// What time allows of the networks; nothing: too little to learn anything.
+std::optional<EnsembleParams> affordable(const Context& context, const EnsembleParams& asked, double share) {
+  if (!context.budget().limited()) return asked;
+  const double steps = static_cast<double>(asked.members()) * static_cast<double>(asked.train.steps);
+  const double rate = steps / training_seconds(context.learnable().data, asked, context.progress());
+  return fitted_to(asked, rate * share * context.budget().left());
+}
+
+std::optional<FittedEstimator> fit(const Context& context, const fansite::Parameters& parameters, double share) {
+  const RunParams& run = context.run();
+  if (!run.model.empty()) {
+    FittedEstimator fitted = wrapped(context, load_model(run.model));
+    fitted.model_hash = hash_of(fitted.model());
+    fitted.state_kept = context.resumable();
+    return fitted;
+  }
+  EnsembleParams asked = parameters.as<EnsembleParams>();
+  asked.seed = run.seed;
+  std::string checkpoint = context.checkpoint().training;
+  std::string unfinished;
+  const bool begun = !checkpoint.empty() && std::filesystem::exists(checkpoint);
+  if (!begun) {
+    const std::optional<EnsembleParams> possible = affordable(context, asked, share);
+    if (!possible) return std::nullopt;
+    if (*possible != asked) {
+      checkpoint.clear();  // another run would have no use for these
+      unfinished = fmt::format("time allowed {} networks of {} steps instead of {} of {}", possible->members(),
+                               possible->train.steps, asked.members(), asked.train.steps);
+      asked = *possible;
+    }
+  }
+  if (!run.save_model.empty()) OutputFile{run.save_model};  // a place that cannot be written is known before the work
+  Ensemble ensemble =
+      train_ensemble(context.learnable().data, asked, context.progress(), checkpoint, context.learnable().values_hash);
+  if (!run.save_model.empty()) save_model(ensemble, run.save_model);
+  FittedEstimator fitted = wrapped(context, std::move(ensemble));
+  fitted.unfinished = std::move(unfinished);
+  fitted.state_kept = !checkpoint.empty();
+  if (fitted.state_kept) fitted.model_hash = hash_of(fitted.model());
+  return fitted;
+}
+
+fansite::Parameters for_search(const SearchNeeds& needs) {
+  const EffortMeaning effort = meaning(needs.effort, needs.variables);
+  EnsembleParams params;
+  params.folds = effort.folds;
+  params.repeats = effort.repeats;
+  params.train.steps = effort.steps;
+  params.train.base = needs.linear ? BaseKind::gaussian : BaseKind::none;
+  params.train.held_out = 0;
+  return params;
+}
+
+}  // namespace
+
+std::optional<EnsembleParams> fitted_to(EnsembleParams params, double steps) {
+  const std::int64_t fewest = std::min(kFewestSteps, params.train.steps);
+  const auto too_much = [&] {
+    return static_cast<double>(params.members()) * static_cast<double>(params.train.steps) > steps;
+  };
+  while (too_much() && params.repeats > 1) --params.repeats;
+  if (too_much()) params.folds = std::min(params.folds, kFoldsEnough);
+  if (too_much()) params.train.steps = static_cast<std::int64_t>(steps / params.members());
+  return params.train.steps >= fewest ? std::optional(params) : std::nullopt;
+}
+
+EstimatorMethod flow_estimator() {
+  EstimatorMethod row;
+  row.name = "flow";
+  row.summary = "an ensemble of flows, each with the density of every subset of the variables; relations of any shape";
+  row.citation = "FANS: the paper that fansite implements (CITATION.cff)";
+  row.can = {.resumable = true, .can_be_cut_short = true, .trains = true};
+  row.parameters = EnsembleParams();
+  row.for_search = for_search;
+  row.fit = fit;
+  row.load = [](const Context& context, std::string_view bytes) {
+    return wrapped(context, parse_model(bytes, "the model"));
+  };
+  return row;
+}
+
+}  // namespace fansite::flow

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The flow among the entropy estimators: an ensemble trained on a table, or loaded, within a time budget.
+#pragma once
+
+#include <optional>
+
+#include "fansite/entropy/estimators.h"
+#include "fansite/entropy/flow/ensemble.h"
+
+namespace fansite::flow {
+
+EstimatorMethod flow_estimator();
+
+/// As many networks and steps as fit into so many steps in all: divisions of the rows go first, of which one is enough,
+/// then folds beyond five, then steps. Nothing: too few are left to learn anything.
+std::optional<EnsembleParams> fitted_to(EnsembleParams params, double steps);
+
+}  // namespace fansite::flow

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/run/entropy_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fansite/base/error.h"
+#include "fansite/base/hash.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
+
+namespace fansite {
+namespace {
+
+// The columns called so; each may be named once, and none of those named before.
+std::vector<int> columns(const Dataset& data, std::vector<std::string> before, const std::vector<std::string>& names) {
+  std::vector<int> result;
+  for (const std::string& name : names) {
+    result.push_back(data.index_of(name));
+    check(std::find(before.begin(), before.end(), name) == before.end(),
+          "[entropy] '{}' is named twice; name each variable once", excerpt(name));
+    before.push_back(name);
+  }
+  return result;
+}
+
+}  // namespace
+
+EntropyQuery entropy_query(const Dataset& data, const std::string& target, const std::vector<std::string>& given) {
+  return {data.index_of(target), columns(data, {target}, given)};
+}
+
+EntropyParams::EntropyParams(const std::string& estimator)
+    : estimator(estimator), options(entropy_estimators().at(estimator).parameters) {}
+
+EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progress)
+    : data_(std::move(data)), params_(std::move(params)) {
+  const Stopwatch watch;
+  const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
+  const Context context(data_, Knowledge(), params_.run, progress);
+  params_.options.validate();
+  context.require_usable(method.can);
+  data_hash_ = context.facts().hash;
+  warnings_ = context.warnings();
+  std::optional<FittedEstimator> fitted = method.fit(context, params_.options, 1);
+  check(fitted.has_value(), "[entropy] the time budget is too short to learn anything; give more");
+  fitted_ = std::move(*fitted);
+  finish();
+  context.checkpoint().remove();
+  train_seconds_ = watch.seconds();
+}
+
+EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view model,
+                           std::vector<std::string> warnings)
+    : data_(std::move(data)), params_(std::move(params)), warnings_(std::move(warnings)) {
+  const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
+  NoProgress silent;
+  const Context context(data_, Knowledge(), params_.run, silent);
+  data_hash_ = context.facts().hash;
+  fitted_ = method.load && !model.empty() ? method.load(context, model) : *method.fit(context, params_.options, 1);
+  if (!params_.run.model.empty() && fitted_.model) fitted_.model_hash = hash_of(fitted_.model());
+  finish();
+}
+
+// Warnings of the fit, each once.
+void EntropyModel::finish() {
+  std::vector<std::string> more = fitted_.warnings;
+  if (!fitted_.estimator->out_of_sample()) {
+    more.emplace_back(
+        "[entropy] the networks judge rows that they were trained on, so entropies are too low; use two folds or more");
+  }
+  for (const std::string& sentence : more) {
+    if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warnings_.push_back(sentence);
+  }
+}
+
+EntropyEstimate EntropyModel::conditional_entropy(const std::string& target,
+                                                  const std::vector<std::string>& given) const {
+  return fitted_.estimator->conditional_entropy(entropy_query(data_, target, given));
+}
+
+EntropyEstimate EntropyModel::mutual_information(const std::string& target, const std::vector<std::string>& about,
+                                                 const std::vector<std::string>& given) const {
+  const std::vector<int> known = columns(data_, {target}, given);
+  std::vector<std::string> others = given;
+  others.push_back(target);
+  return fitted_.estimator->mutual_information(
+      InformationQuery{data_.index_of(target), columns(data_, others, about), known});
+}
+
+InformationResult EntropyModel::information(const std::string& target, const std::vector<std::string>& given) const {
+  const Stopwatch watch;
+  const SearchEstimator& estimator = *fitted_.estimator;
+  InformationResult result;
+  result.target = target;
+  result.rows = data_.rows();
+  result.params = params_;
+  result.options_in_force = fitted_.parameters;
+  result.data_hash = data_hash_;
+  if (!params_.run.model.empty()) result.model_hash = fitted_.model_hash;
+  result.warnings = warnings_;
+  const EntropyQuery query = entropy_query(data_, target, given);
+  result.entropy = estimator.conditional_entropy(EntropyQuery{query.target, {}});
+  result.conditional_entropy = estimator.conditional_entropy(query);
+  std::vector<InformationQuery> questions = {{query.target, query.given, {}}};
+  for (std::size_t i = 0; i < query.given.size(); ++i) {
+    InformationQuery& question = questions.emplace_back(InformationQuery{query.target, {query.given[i]}, query.given});
+    question.given.erase(question.given.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  const std::vector<EntropyEstimate> answers = estimator.mutual_information(questions);
+  result.information = answers.front();
+  for (std::size_t i = 0; i < given.size(); ++i) result.added.push_back({given[i], answers[i + 1]});
+  result.original_scale = estimator.original_scale(query.target);
+  result.out_of_sample = fitted_.training && estimator.out_of_sample();
+  result.training = fitted_.training;
+  result.train_seconds = train_seconds_;
+  result.query_seconds = watch.seconds();
+  return result;
+}
+
+}  // namespace fansite
