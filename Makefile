@@ -1,6 +1,6 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test wheel test-python test-page screenshots bench lint format fuzz asan tsan clean
+.PHONY: help setup configure build demo test wheel test-python test-page screenshots bench check lint architecture format fuzz asan tsan clang clean
 
 PRESET := release
 BUILD := build/$(PRESET)
@@ -77,6 +77,12 @@ bench: configure $(VENV)/installed ## the benchmarks of bench/, each figure besi
 	@cmake --build --preset $(PRESET) --target benchmarks fansite_cli
 	@tools/bench.sh $(BUILD)/bench
 
+check:     ## every check below, one after the other; hours on two cores
+	@tools/check.sh architecture lint clang asan tsan fuzz
+
+architecture: ## who includes whom, and the sizes of files and functions
+	@tools/architecture.py --sizes
+
 lint:      ## formatting and clang-tidy, no warnings allowed
 	@tools/setup.sh lint
 	@$(MAKE) --no-print-directory configure
@@ -97,6 +103,11 @@ asan:      ## every test under ASan and UBSan
 
 tsan:      ## every test under TSan
 	@$(MAKE) --no-print-directory test PRESET=tsan
+
+clang:     ## library, program, benchmarks and tests compile with clang, without warnings
+	@tools/setup.sh lint
+	@test -f build/clang/build.ninja || cmake --preset clang
+	@cmake --build --preset clang
 
 clean:     ## remove build/
 	@rm -rf build

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "bench/machine.h"
+#include "bench/published.h"
 #include "bench/score.h"
 #include "bench/tables.h"
 #include "fansite/boundary/refine.h"
@@ -34,18 +35,18 @@ struct Options {
 
 struct Set {
   std::string name;
-  double shd_target = 0;        // of fansite-anm: at most; 0: none
-  double f1_target = 0;         // of the boundaries after refinement: at least; 0: none
-  std::string published = "-";  // SHD / AUC-ROC / AUC-PR of FANSITE-DCD
+  double shd_target = 0;       // of fansite-anm: at most; 0: none
+  double f1_target = 0;        // of the boundaries after refinement: at least; 0: none
+  std::string published = {};  // "group,dataset" of the paper's table; "": none
 };
 
 std::vector<Set> all_sets() {
-  return {{"gp_d30", 4, 95, "12.8 / 0.902 / 0.592"},
-          {"d30-G", 6.4, 95, "12.8 / 0.902 / 0.592"},
-          {"d30-MN", 9.1, 91, "18.2 / 0.866 / 0.466"},
-          {"d100-1", 12.8, 92, "25.6 / 0.920 / 0.694"},
-          {"sachs", 0, 0, "10 / 0.73 / 0.45"},
-          {"syntren", 15, 0, "19 / 0.82 / 0.42"},
+  return {{"gp_d30", 4, 95, "Nonlinear data,d30-G"},
+          {"d30-G", 6.4, 95, "Nonlinear data,d30-G"},
+          {"d30-MN", 9.1, 91, "Nonlinear data,d30-MN"},
+          {"d100-1", 12.8, 92, "Nonlinear data,d100-1"},
+          {"sachs", 0, 0, "Real/Semi-real networks,Sachs"},
+          {"syntren", 15, 0, "Real/Semi-real networks,SynTReN"},
           {"pnl"},
           {"scale-free"},
           {"linear"},
@@ -127,6 +128,14 @@ void append_csv(const std::string& path, const Options& options, const Set& set,
   check(static_cast<bool>(csv.flush()), "[graphs] {} cannot be written", path);
 }
 
+// "SHD / AUC-ROC / AUC-PR" of FANSITE-DCD.
+std::string published_text(const Set& set) {
+  static const Published table = published("table_cd.csv");
+  if (set.published.empty()) return "-";
+  const auto figure = [&](const char* metric) { return table.at(set.published + "," + metric); };
+  return fmt::format("{} / {} / {}", figure("SHD"), figure("AUC-ROC"), figure("AUC-PR"));
+}
+
 void print_summary(const Set& set, const std::string& method, const std::vector<Figures>& all) {
   const auto over = [&](const auto& figure) {
     std::vector<double> values;
@@ -153,7 +162,7 @@ void print_summary(const Set& set, const std::string& method, const std::vector<
              judged && set.f1_target > 0
                  ? fmt::format(" (target ≥ {} {})", set.f1_target, verdict(mean_f1 >= set.f1_target))
                  : "",
-             mean_text(over([](const Figures& f) { return f.seconds; }), 1), set.published);
+             mean_text(over([](const Figures& f) { return f.seconds; }), 1), published_text(set));
   std::fflush(stdout);
 }
 

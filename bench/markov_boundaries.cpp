@@ -6,12 +6,11 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "bench/machine.h"
+#include "bench/published.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/graph/metrics.h"
 #include "fansite/run/boundaries.h"
@@ -48,25 +47,6 @@ const std::vector<Rule> kRules = {{"default", StopRule::calibrated, Symmetry::or
 
 constexpr std::array<const char*, 3> kMetrics = {"nDCG", "AveP", "F1"};
 
-// "Linear data,d30,nDCG,…,FANSITEMB" → {"d30 nDCG": {mean, sd}}; empty when the file is not there.
-std::map<std::string, MeanAndSpread> published() {
-  std::map<std::string, MeanAndSpread> table;
-  std::ifstream file(FANSITE_SHARED_DIR "/paper/table_mb.csv");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("Linear data,", 0) != 0) continue;
-    const auto first = line.find(',') + 1;
-    const auto second = line.find(',', first) + 1;
-    const auto third = line.find(',', second);
-    const std::string cell = line.substr(line.rfind(',') + 1);
-    MeanAndSpread value;
-    value.mean = std::atof(cell.c_str());
-    const auto sign = cell.find("±");
-    if (sign != std::string::npos) value.standard_deviation = std::atof(cell.c_str() + sign + 2);
-    table[line.substr(first, second - 1 - first) + " " + line.substr(second, third - second)] = value;
-  }
-  return table;
-}
-
 struct Column {
   std::array<std::vector<double>, 3> metrics;
   std::vector<double> false_discovery_rate, seconds;
@@ -102,9 +82,8 @@ void score(const Setting& setting, const Simulation& simulation, const Rule& rul
 int main(int argc, char** argv) {
   const int asked = argc > 1 ? std::atoi(argv[1]) : 0;
   const int largest = argc > 2 ? std::atoi(argv[2]) : 5000;
-  const auto table = published();
+  const Published table = published("table_mb.csv");
   fmt::print("Markov boundaries of linear Gaussian data, mean ± sd over seeds, in percent; {}\n", machine());
-  if (table.empty()) fmt::print("(published figures not found in ../shared: compared with nothing)\n");
   fmt::print("{:<8} {:<11} {:<5} {:>15} {:>15} {:>8} {:>8} {:>9}\n", "setting", "rule", "", "ours", "published", "diff",
              "FDR", "seconds");
   for (const Setting& setting : kSettings) {
@@ -123,12 +102,13 @@ int main(int argc, char** argv) {
     for (std::size_t r = 0; r < kRules.size(); ++r) {
       for (std::size_t m = 0; m < kMetrics.size(); ++m) {
         const MeanAndSpread ours = mean_and_spread(columns[r].metrics[m]);
-        const auto theirs = table.find(setting.name + " " + kMetrics[m]);
-        const bool known = theirs != table.end();
+        const auto cell = table.find(fmt::format("Linear data,{},{}", setting.name, kMetrics[m]));
+        const bool known = cell != table.end();
+        const MeanAndSpread theirs = known ? published_mean(cell->second) : MeanAndSpread{};
         fmt::print("{:<8} {:<11} {:<5} {:>15} {:>15} {:>8}", setting.name, kRules[r].name, kMetrics[m],
                    fmt::format("{:.2f}±{:.2f}", ours.mean, ours.standard_deviation),
-                   known ? fmt::format("{:.2f}±{:.2f}", theirs->second.mean, theirs->second.standard_deviation) : "-",
-                   known ? fmt::format("{:+.2f}", ours.mean - theirs->second.mean) : "-");
+                   known ? fmt::format("{:.2f}±{:.2f}", theirs.mean, theirs.standard_deviation) : "-",
+                   known ? fmt::format("{:+.2f}", ours.mean - theirs.mean) : "-");
         if (m == 2) {
           fmt::print(" {:>8.2f} {:>9.3f}", mean_and_spread(columns[r].false_discovery_rate).mean,
                      mean_and_spread(columns[r].seconds).mean);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bench/machine.h"
+#include "bench/published.h"
 #include "bench/score.h"
 #include "bench/tables.h"
 #include "fansite/base/error.h"
@@ -81,19 +82,6 @@ std::vector<Set> all_sets() {
     linear.estimator = kind;
   }
   return sets;
-}
-
-// {"Nonlinear data,d30-G,nDCG": "93.5±1.63"} from the last column, FANSITEMB; empty when the file is not there.
-std::map<std::string, std::string> published() {
-  std::map<std::string, std::string> table;
-  std::ifstream file(FANSITE_SHARED_DIR "/paper/table_mb.csv");
-  for (std::string line; std::getline(file, line);) {
-    std::size_t end = 0;
-    for (int comma = 0; comma < 3 && end != std::string::npos; ++comma) end = line.find(',', end + 1);
-    if (end == std::string::npos) continue;
-    table[line.substr(0, end)] = line.substr(line.rfind(',') + 1);
-  }
-  return table;
 }
 
 // ---- Runs -----------------------------------------------------------------------------------------------------------
@@ -187,8 +175,7 @@ std::string target_text(double mean, double target) {
   return target > 0 ? fmt::format("≥ {:g} {}", target, verdict(mean >= target)) : "-";
 }
 
-void print_summary(const Set& set, const std::vector<Outcome>& outcomes,
-                   const std::map<std::string, std::string>& paper) {
+void print_summary(const Set& set, const std::vector<Outcome>& outcomes, const Published& paper) {
   std::array<std::vector<double>, 3> honest, oracle;
   std::vector<double> rate, found, expected, seconds, peak;
   for (const Outcome& outcome : outcomes) {
@@ -225,7 +212,7 @@ void print_summary(const Set& set, const std::vector<Outcome>& outcomes,
   std::fflush(stdout);
 }
 
-void run_set(const Set& set, const Options& options, const std::map<std::string, std::string>& paper) {
+void run_set(const Set& set, const Options& options, const Published& paper) {
   std::vector<Outcome> outcomes;
   for_each_table(set.tables, options.seeds, options.orders, [&](const Table& table) {
     outcomes.push_back(run(table, set, options));
@@ -236,10 +223,9 @@ void run_set(const Set& set, const Options& options, const std::map<std::string,
 }
 
 void run_all(const Options& options, const std::vector<Set>& sets) {
-  const auto paper = published();
+  const Published paper = published("table_mb.csv");
   fmt::print("Markov boundaries of nonlinear data, in percent, effort {}; {}\n",
              effort_text(options.effort, options.steps), machine());
-  if (paper.empty()) fmt::print("(published figures not found in ../shared: compared with nothing)\n");
   if (options.effort == "quick" || options.steps > 0) fmt::print("(the targets are for --effort normal)\n");
   print_headings();
   for (const Set& set : sets) {

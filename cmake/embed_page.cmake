@@ -1,5 +1,6 @@
 # Writes the page of fansite/report/page, with D3, as one C++ source: the library then needs no file beside it.
 #   cmake -DOUT=page_files.cpp -DPAGE=fansite/report/page -DD3=d3.min.js -DSCRIPTS=a.js,b.js -P embed_page.cmake
+# With an empty D3 the page is empty, and to_html refuses to make one.
 # The program is a single file that can be copied anywhere, so the page cannot be looked up at run time. Browsers are told
 # the hashes of style and script and run nothing else, whatever a variable's name may hold.
 # Lines of a string literal; as a list of characters, compilers take minutes.
@@ -10,6 +11,22 @@ function(literal_of file result)
   string(REGEX REPLACE "([^\n]+)\n?" "    \"\\1\"\n" lines "${lines}")
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
+
+if(NOT D3)
+  file(WRITE ${OUT} "// Made by cmake/embed_page.cmake, without D3.
+#include \"fansite/report/detail/page_files.h\"
+
+namespace fansite::report {
+
+const PageFiles& page_files() {
+  static const PageFiles none{};
+  return none;
+}
+
+}  // namespace fansite::report
+")
+  return()
+endif()
 
 string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
 set(joined ${OUT}.js)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -106,6 +109,61 @@ TEST_F(FileTest, OutputAppearsWholeOrNotAtAll) {
   }
   EXPECT_EQ(content(target), "newer");
   EXPECT_EQ(entries(), 1u);
+}
+
+/// The number of a process that has ended.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  return child;
+}
+
+TEST_F(FileTest, OutputRemovesWhatKilledProcessesLeft) {
+  const std::string dead = std::to_string(ended_process());
+  put("out.json.tmp." + dead, "");
+  put("out.json.tmp." + dead + ".3", "half");
+  OutputFile file(path("out.json"));
+  EXPECT_EQ(entries(), 1u);
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_EQ(content(path("out.json")), "new");
+}
+
+TEST_F(FileTest, OutputFollowsALinkToWhatWasLeft) {
+  const std::string target = put("real.json", "old"), link = path("link.json");
+  fs::create_symlink("real.json", link);
+  put("real.json.tmp." + std::to_string(ended_process()), "half");
+  OutputFile{link};
+  EXPECT_EQ(entries(), 2u);
+}
+
+TEST_F(FileTest, OutputLeavesWhatIsNotItsOwn) {
+  const std::string dead = std::to_string(ended_process());
+  put("out.json.tmp." + std::to_string(::getppid()), "of a process that runs");
+  put("other.json.tmp." + dead, "of another file");
+  put("out.json.tmp.", "no number");
+  put("out.json.tmp." + dead + "x", "no number");
+  put("out.json.tmp." + dead + ".", "no number");
+  put("out.json.tmp.0", "no process");
+  put("out.json.tmp.-1", "no process");
+  put("out.json.tmp.99999999999999999999", "no process");
+  fs::create_directory(path("out.json.tmp." + dead));
+  OutputFile{path("out.json")};
+  EXPECT_EQ(entries(), 9u);
+}
+
+// A process of another container has a number that is not among ours; the lock shows that it lives.
+TEST_F(FileTest, OutputLeavesWhatIsLocked) {
+  const std::string left = put("out.json.tmp." + std::to_string(ended_process()), "half");
+  const int fd = ::open(left.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  OutputFile{path("out.json")};
+  EXPECT_EQ(entries(), 1u);
+  ::close(fd);
+  OutputFile{path("out.json")};
+  EXPECT_EQ(entries(), 0u);
 }
 
 TEST_F(FileTest, OutputKeepsLinksAndPermissions) {

@@ -345,9 +345,6 @@ TEST(InitialParameters, FollowTheirLaws) {
 }
 
 TEST(InitialParameters, AreLikeTheAuthors) {
-  if (!std::filesystem::exists(golden_path("init_full"))) {
-    GTEST_SKIP() << golden_path("init_full") << " is not here; it is not part of the package";
-  }
   const Golden golden = load_golden("init_full");
   expect_initial(golden.parameters);
   const Parameters ours = initial_parameters(golden.shape, Key{1});

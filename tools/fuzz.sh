@@ -14,11 +14,24 @@ crashes="$directory/crashes"
 mkdir -p "$crashes"
 "$directory/make_corpus" "$directory/corpus"
 
+mapfile -t fuzzers < <(find "$directory" -maxdepth 1 -type f -executable -name 'fuzz_*' | sort)
+if [ ${#fuzzers[@]} -eq 0 ]; then
+  echo "fuzz: there is no fuzzer in $directory" >&2
+  exit 2
+fi
+
 failed=()
-for format in csv npy npz model graph_checkpoint knowledge; do
+for fuzzer in "${fuzzers[@]}"; do
+  format=$(basename "$fuzzer")
+  format=${format#fuzz_}
+  if [ ! -d "$directory/corpus/$format" ]; then
+    echo "fuzz: make_corpus writes nothing for $format" >&2
+    failed+=("$format")
+    continue
+  fi
   log="$directory/fuzz_$format.log"
   echo "fuzz: $format, $seconds s"
-  if "$directory/fuzz_$format" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+  if "$fuzzer" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
       -artifact_prefix="$crashes/$format-" "$directory/corpus/$format" >"$log" 2>&1; then
     grep '^Done' "$log" || true
   else

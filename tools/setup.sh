@@ -6,7 +6,7 @@
 #   tools/setup.sh page    also a browser, to test the page of `fansite report`
 set -euo pipefail
 
-packages=(g++ ccache cmake ninja-build pkg-config
+packages=(g++ ccache cmake ninja-build pkg-config python3
   libeigen3-dev libopenblas-dev libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev node-d3
   libgtest-dev libgmock-dev librapidcheck-dev)
 case "${1:-}" in

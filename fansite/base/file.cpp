@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cassert>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -71,6 +74,38 @@ void check_no_directory(bool is_directory, std::string_view operation, const std
   throw PathError(fmt::format("[{}] '{}' is a directory. Give the path of a file in it.", operation, path), EISDIR);
 }
 
+constexpr std::string_view kTemporary = ".tmp.";  // then the process number, and a dot and a number if that is taken
+
+/// The process number in what follows ".tmp."; 0 if that is no name of ours.
+pid_t process_number(std::string_view rest) {
+  const char* const end = rest.data() + rest.size();
+  pid_t process = 0;
+  int attempt = 0;
+  std::from_chars_result read = std::from_chars(rest.data(), end, process);
+  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == '.') {
+    read = std::from_chars(read.ptr + 1, end, attempt);
+  }
+  return read.ec == std::errc{} && read.ptr == end && process > 0 ? process : 0;
+}
+
+bool is_running(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
+
+/// Removes the temporary files beside `target` of runs that were killed. A process of another container or machine is
+/// not among ours, but holds the lock of its file.
+void remove_leftovers(const std::filesystem::path& target) {
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  const std::string prefix = target.filename().string() + std::string(kTemporary);
+  std::error_code stop;  // what cannot be listed is left as it is
+  for (std::filesystem::directory_iterator entry(folder, stop), end; !stop && entry != end; entry.increment(stop)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const pid_t process = process_number(std::string_view(name).substr(prefix.size()));
+    if (process == 0 || is_running(process)) continue;
+    const Descriptor file(::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.fd >= 0 && ::flock(file.fd, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+  }
+}
+
 }  // namespace
 
 FileView::FileView(const std::string& path, const Progress* progress) {
@@ -128,16 +163,18 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     const auto real = std::filesystem::canonical(path_, ignored);
     if (!ignored) target_ = real.string();
   }
-  // Usually the first name is free; a crashed run with our process number may have left it behind.
+  remove_leftovers(target_);
+  // Usually the first name is free; another file of ours, or a killed run with our process number, may have it.
   const mode_t mode = exists ? (status.st_mode & 0777u) : 0666u;
   int fd = -1;
   for (int attempt = 0; fd < 0 && attempt < 100; ++attempt) {
-    temporary_ = fmt::format("{}.tmp.{}", target_, ::getpid());
+    temporary_ = fmt::format("{}{}{}", target_, kTemporary, ::getpid());
     if (attempt > 0) temporary_ += fmt::format(".{}", attempt);
     fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0 && errno != EEXIST) break;
   }
   if (fd < 0) throw cannot_write(path_, errno);
+  ::flock(fd, LOCK_EX | LOCK_NB);  // for remove_leftovers; where there are no locks, process numbers have to do
   file_ = ::fdopen(fd, "wb");
   if (file_ == nullptr) {
     const int code = errno;

@@ -39,7 +39,8 @@ class FileView {
 };
 
 /// A file that appears whole or not at all: written under a temporary name beside `path`, renamed by commit(), and
-/// removed if that is not reached. Opening checks at once that the place is writable (a PathError if not), before any
+/// removed if that is not reached; one that a killed process left is removed by the next to write there. Opening checks
+/// at once that the place is writable (a PathError if not), before any
 /// long work. Devices and pipes, such as /dev/stdout, are written to directly.
 class OutputFile {
  public:

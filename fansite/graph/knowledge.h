@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,9 +42,7 @@ struct Statement {
     return x.kind == y.kind && x.a == y.a && x.b == y.b;
   }
   friend std::strong_ordering operator<=>(const Statement& x, const Statement& y) {
-    if (const auto order = x.kind <=> y.kind; order != 0) return order;
-    if (const auto order = x.a <=> y.a; order != 0) return order;
-    return x.b <=> y.b;
+    return std::tie(x.kind, x.a, x.b) <=> std::tie(y.kind, y.a, y.b);
   }
 };
 

@@ -177,6 +177,10 @@ std::string fill(std::string_view page, const std::vector<std::pair<std::string_
 }  // namespace
 
 std::string to_html(const std::vector<ResultText>& results, std::string_view title) {
+  const report::PageFiles& files = report::page_files();
+  check(!files.script.empty(),
+        "[report] this fansite was built without D3, which draws the page: install Debian's package node-d3, or set "
+        "FANSITE_D3 to a d3.min.js of version 5, and build it again.");
   check(!results.empty() && results.size() <= 2, "[report] give one result, or boundaries and a graph");
   std::vector<Result> read_results;
   Json data;
@@ -198,7 +202,6 @@ std::string to_html(const std::vector<ResultText>& results, std::string_view tit
   }
   if (read_results.size() == 2) check_same_data(read_results[0], read_results[1]);
 
-  const report::PageFiles& files = report::page_files();
   const std::string policy = fmt::format(
       "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
       source_hash(files.script_sha256), source_hash(files.style_sha256));

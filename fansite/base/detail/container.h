@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The outside of models and checkpoints: a JSON header and blocks of numbers behind it, little-endian on every machine,
-// under a checksum. What they mean is the business of flow/model_file.cpp and dag/checkpoint.cpp.
+// under a checksum. What they mean is the business of flow/model_file.h and causal/detail/checkpoint.h.
 #pragma once
 
 #include <cstdint>

@@ -27,18 +27,6 @@ struct Checkpoint {
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path);
 Checkpoint load_checkpoint(const std::string& path);
 
-/// Where an ensemble comes from and where it is kept; "" is nowhere.
-struct ModelFiles {
-  std::string model;       ///< a trained ensemble to use instead of training one
-  std::string save_model;  ///< where to keep the trained ensemble
-  std::string checkpoint;  ///< where training keeps its state, to be continued if interrupted
-  /// Leave that file, complete, when training has ended: the caller's work goes on and may still be interrupted.
-  bool keep_checkpoint = false;
-};
-/// Loads the model, or trains one on the table, whose columns must be learnable. A place that cannot be written is
-/// known before the work.
-Ensemble train_or_load(const Dataset& data, const EnsembleParams& params, const ModelFiles& files, Progress& progress);
-
 /// The same from and to bytes in memory; `name` stands for the file in messages.
 Ensemble parse_model(std::string_view bytes, const std::string& name);
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name);

@@ -67,6 +67,82 @@ HWY_INLINE void transpose(const float* HWY_RESTRICT from, std::ptrdiff_t from_st
 #endif
 }
 
+/// What the gradient needs of each of k sigmoids, for 16 terms: the derivative of its slope by q, slope, σ, 1 − σ, and
+/// its weight (not divided by their sum) times σ(1−σ).
+template <int kMost>
+struct HeadParts {
+  HWY_ALIGN float slope[kMost * 16], rise[kMost * 16], low[kMost * 16], high[kMost * 16], bell[kMost * 16];
+};
+
+/// The sums over sigmoids, with weights e not yet divided by their sum: Σ e σ, Σ e (1−σ), Σ e a σ(1−σ). Keeps the
+/// parts, and e over the weights' q, if a gradient is to follow.
+template <int kMost, class D, class V>
+HWY_INLINE void head_sums(D d, int k, V x, const float* HWY_RESTRICT qa, const float* HWY_RESTRICT qb,
+                          float* HWY_RESTRICT qw, bool gradient, HeadParts<kMost>& parts, V& below, V& above,
+                          V& steep) {
+  const V one = hn::Set(d, 1.0f), zero = hn::Zero(d);
+  V most = hn::Load(d, qw);
+  for (int i = 1; i < k; ++i) most = hn::Max(most, hn::Load(d, qw + 16 * i));
+  below = above = steep = zero;
+  for (int i = 0; i < k; ++i) {
+    const V qi = hn::Load(d, qa + 16 * i);
+    const V decay = fast_exp(d, hn::Neg(hn::Abs(qi)));
+    const V a = hn::Add(hn::Add(hn::Max(qi, zero), fast_log1p(d, decay)), hn::Set(d, 1e-6f));
+    const V u = hn::MulAdd(a, x, hn::Load(d, qb + 16 * i));
+    const V e = fast_exp(d, hn::Sub(hn::Load(d, qw + 16 * i), most));
+    const V small = fast_exp(d, hn::Neg(hn::Abs(u)));
+    const V r = fast_reciprocal(d, hn::Add(one, small));
+    const V sr = hn::Mul(small, r);
+    const auto positive = hn::Gt(u, zero);
+    const V sigma = hn::IfThenElse(positive, r, sr);
+    const V rest = hn::IfThenElse(positive, sr, r);
+    const V ebell = hn::Mul(e, hn::Mul(r, sr));
+    below = hn::MulAdd(e, sigma, below);
+    above = hn::MulAdd(e, rest, above);
+    steep = hn::MulAdd(a, ebell, steep);
+    if (gradient) {
+      // softplus' = sigmoid, from the same exponential.
+      const V rq = fast_reciprocal(d, hn::Add(one, decay));
+      hn::Store(hn::IfThenElse(hn::Gt(qi, zero), rq, hn::Mul(decay, rq)), d, parts.slope + 16 * i);
+      hn::Store(a, d, parts.rise + 16 * i);
+      hn::Store(sigma, d, parts.low + 16 * i);
+      hn::Store(rest, d, parts.high + 16 * i);
+      hn::Store(ebell, d, parts.bell + 16 * i);
+      hn::Store(e, d, qw + 16 * i);
+    }
+  }
+}
+
+/// The gradient by q over q, times `weight`, from the gradient `by_y` by y = Σ w σ and `by_bell` by Σ w a σ(1−σ), the
+/// latter divided by the sum of the weights, whose inverse is given. Overwrites the parts.
+template <int kMost, class D, class V>
+HWY_INLINE void head_gradient(D d, int k, float weight, V x, V y, V inverse, V by_y, V by_bell, HeadParts<kMost>& parts,
+                              float* HWY_RESTRICT qa, float* HWY_RESTRICT qb, float* HWY_RESTRICT qw) {
+  // σ near 1 enters the weights' gradient as −(1−σ), which differs by the same for all and loses no digits.
+  const auto near_one = hn::Gt(y, hn::Set(d, 0.5f));
+  V mean = hn::Zero(d);
+  for (int i = 0; i < k; ++i) {
+    const V a = hn::Load(d, parts.rise + 16 * i), sigma = hn::Load(d, parts.low + 16 * i);
+    const V sigma1 = hn::Load(d, parts.high + 16 * i);
+    const V share = hn::Mul(by_bell, hn::Load(d, parts.bell + 16 * i));  // w σ(1−σ) / Σ w a σ(1−σ)
+    const V w = hn::Mul(hn::Load(d, qw + 16 * i), inverse);
+    const V wbell = hn::Mul(w, hn::Mul(sigma, sigma1));
+    const V by_u = hn::MulAdd(by_y, wbell, hn::Mul(share, hn::Mul(a, hn::Sub(sigma1, sigma))));
+    const V by_a = hn::MulAdd(by_u, x, share);
+    hn::Store(hn::Mul(hn::Set(d, weight), hn::Mul(by_a, hn::Load(d, parts.slope + 16 * i))), d, qa + 16 * i);
+    hn::Store(hn::Mul(hn::Set(d, weight), by_u), d, qb + 16 * i);
+    const V part_of_y = hn::IfThenElse(near_one, hn::Neg(sigma1), sigma);
+    const V by_w = hn::MulAdd(hn::Mul(by_y, w), part_of_y, hn::Mul(a, share));  // already times w
+    mean = hn::Add(mean, by_w);
+    hn::Store(w, d, parts.rise + 16 * i);
+    hn::Store(by_w, d, qw + 16 * i);
+  }
+  for (int i = 0; i < k; ++i) {
+    const V by_w = hn::NegMulAdd(mean, hn::Load(d, parts.rise + 16 * i), hn::Load(d, qw + 16 * i));
+    hn::Store(hn::Mul(hn::Set(d, weight), by_w), d, qw + 16 * i);
+  }
+}
+
 /// q of 16 terms, `stride` floats each: the 3k parts of the slopes, shifts and weights of k sigmoids. Writes log dz/dx
 /// + log φ(z) of each term's value into `density`, and, unless `weight` is 0, weight × its gradient by q over q.
 template <int kFixed>
@@ -81,45 +157,16 @@ HWY_INLINE void head_terms_of(int sigmoids, std::ptrdiff_t stride, const float* 
   for (int row = 0; row < 3 * k; row += 16) transpose(q + row, stride, part + row * 16, 16);
 
   constexpr float kDelta = 1e-6f;
-  const V one = hn::Set(d, 1.0f), zero = hn::Zero(d);
+  const V one = hn::Set(d, 1.0f);
   const V keep = hn::Set(d, 1 - kDelta), half_delta = hn::Set(d, kDelta / 2);
   for (std::ptrdiff_t at = 0; at < 16; at += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
     float* HWY_RESTRICT qa = part + at;
     float* HWY_RESTRICT qb = part + 16 * k + at;
     float* HWY_RESTRICT qw = part + 32 * k + at;
-    HWY_ALIGN float slope[kMost * 16], rise[kMost * 16], low[kMost * 16], high[kMost * 16], bell[kMost * 16];
+    HeadParts<kMost> parts;
     const V x = hn::Load(d, values + at);
-    V most = hn::Load(d, qw);
-    for (int i = 1; i < k; ++i) most = hn::Max(most, hn::Load(d, qw + 16 * i));
-    // Weights not yet divided by their sum E: A = Σ e σ, B = Σ e (1−σ), C = Σ e a σ(1−σ).
-    V below = zero, above = zero, steep = zero;
-    for (int i = 0; i < k; ++i) {
-      const V qi = hn::Load(d, qa + 16 * i);
-      const V decay = fast_exp(d, hn::Neg(hn::Abs(qi)));
-      const V a = hn::Add(hn::Add(hn::Max(qi, zero), fast_log1p(d, decay)), hn::Set(d, 1e-6f));
-      const V u = hn::MulAdd(a, x, hn::Load(d, qb + 16 * i));
-      const V e = fast_exp(d, hn::Sub(hn::Load(d, qw + 16 * i), most));
-      const V small = fast_exp(d, hn::Neg(hn::Abs(u)));
-      const V r = fast_reciprocal(d, hn::Add(one, small));
-      const V sr = hn::Mul(small, r);
-      const auto positive = hn::Gt(u, zero);
-      const V sigma = hn::IfThenElse(positive, r, sr);
-      const V rest = hn::IfThenElse(positive, sr, r);
-      const V ebell = hn::Mul(e, hn::Mul(r, sr));
-      below = hn::MulAdd(e, sigma, below);
-      above = hn::MulAdd(e, rest, above);
-      steep = hn::MulAdd(a, ebell, steep);
-      if (weight != 0) {
-        // softplus' = sigmoid, from the same exponential.
-        const V rq = fast_reciprocal(d, hn::Add(one, decay));
-        hn::Store(hn::IfThenElse(hn::Gt(qi, zero), rq, hn::Mul(decay, rq)), d, slope + 16 * i);
-        hn::Store(a, d, rise + 16 * i);
-        hn::Store(sigma, d, low + 16 * i);
-        hn::Store(rest, d, high + 16 * i);
-        hn::Store(ebell, d, bell + 16 * i);
-        hn::Store(e, d, qw + 16 * i);
-      }
-    }
+    V below, above, steep;
+    head_sums(d, k, x, qa, qb, qw, weight != 0, parts, below, above, steep);
     const V total = hn::Add(below, above);
     const V inverse = hn::Div(one, total);
     const V y = hn::Mul(below, inverse), rest = hn::Mul(above, inverse);
@@ -140,28 +187,7 @@ HWY_INLINE void head_terms_of(int sigmoids, std::ptrdiff_t stride, const float* 
     V by_y = hn::Mul(z, hn::Add(inverse_y, inverse_rest));
     by_y = hn::Neg(hn::Mul(keep, hn::Add(by_y, hn::Sub(inverse_y, inverse_rest))));
     const V by_bell = hn::Div(inverse, bells);  // of e·bell, as the weights are e/E
-    // σ near 1 enters the weights' gradient as −(1−σ), which differs by the same for all and loses no digits.
-    const auto near_one = hn::Gt(y, hn::Set(d, 0.5f));
-    V mean = zero;
-    for (int i = 0; i < k; ++i) {
-      const V a = hn::Load(d, rise + 16 * i), sigma = hn::Load(d, low + 16 * i), sigma1 = hn::Load(d, high + 16 * i);
-      const V share = hn::Mul(by_bell, hn::Load(d, bell + 16 * i));  // w σ(1−σ) / Σ w a σ(1−σ)
-      const V w = hn::Mul(hn::Load(d, qw + 16 * i), inverse);
-      const V wbell = hn::Mul(w, hn::Mul(sigma, sigma1));
-      const V by_u = hn::MulAdd(by_y, wbell, hn::Mul(share, hn::Mul(a, hn::Sub(sigma1, sigma))));
-      const V by_a = hn::MulAdd(by_u, x, share);
-      hn::Store(hn::Mul(hn::Set(d, weight), hn::Mul(by_a, hn::Load(d, slope + 16 * i))), d, qa + 16 * i);
-      hn::Store(hn::Mul(hn::Set(d, weight), by_u), d, qb + 16 * i);
-      const V part_of_y = hn::IfThenElse(near_one, hn::Neg(sigma1), sigma);
-      const V by_w = hn::MulAdd(hn::Mul(by_y, w), part_of_y, hn::Mul(a, share));  // already times w
-      mean = hn::Add(mean, by_w);
-      hn::Store(w, d, rise + 16 * i);
-      hn::Store(by_w, d, qw + 16 * i);
-    }
-    for (int i = 0; i < k; ++i) {
-      const V by_w = hn::NegMulAdd(mean, hn::Load(d, rise + 16 * i), hn::Load(d, qw + 16 * i));
-      hn::Store(hn::Mul(hn::Set(d, weight), by_w), d, qw + 16 * i);
-    }
+    head_gradient(d, k, weight, x, y, inverse, by_y, by_bell, parts, qa, qb, qw);
   }
   if (weight == 0) return;
   for (int row = 3 * k; row < kRows; ++row) {

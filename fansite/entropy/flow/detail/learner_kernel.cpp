@@ -393,67 +393,95 @@ HWY_INLINE void outer_sums(const float* HWY_RESTRICT left, Index left_stride, co
   }
 }
 
-template <bool kQuad, bool kPlain>
-void outputs_of(const Step& step, int first_variable, int last_variable, OutputPiece& piece) {
-  const Layout& layout = *step.layout;
-  const Batch& batch = *step.batch;
-  const Index stride = layout.output_stride;
-  const Index mixing = kernel::mixing_stride(layout);
-  const NodePlaces places = node_places();
-  piece.loss = piece.square = 0;
-  const int begin = batch.var_start[static_cast<std::size_t>(first_variable)];
-  const Index count = batch.var_start[static_cast<std::size_t>(last_variable)] - begin;
-  const int* HWY_RESTRICT terms = batch.by_variable.data() + begin;
-  // Whole groups of 16 terms; the last ones may be empty.
-  const Index padded = (count + kChunk - 1) / kChunk * kChunk;
-  float* HWY_RESTRICT o = piece.values.get(padded * stride);
-  float* HWY_RESTRICT head = piece.head.get(padded * mixing);
-  std::fill_n(o + count * stride, (padded - count) * stride, 0.0f);
-  const auto feed_of = [&](int t) {
-    return Feed{step.hidden, batch.rank.data(),
-                batch.row_start[static_cast<std::size_t>(batch.row[static_cast<std::size_t>(t)])], t};
-  };
+/// The terms of some variables in their order, with the arrays of the piece that hold them: whole groups of 16 terms,
+/// of which the last ones may be empty.
+struct PieceTerms {
+  PieceTerms(const Step& step, int first_variable, int last_variable, OutputPiece& piece)
+      : first_variable(first_variable),
+        last_variable(last_variable),
+        begin(step.batch->var_start[static_cast<std::size_t>(first_variable)]),
+        count(step.batch->var_start[static_cast<std::size_t>(last_variable)] - begin),
+        padded((count + kChunk - 1) / kChunk * kChunk),
+        terms(step.batch->by_variable.data() + begin),
+        o(piece.values.get(padded * step.layout->output_stride)),
+        head(piece.head.get(padded * kernel::mixing_stride(*step.layout))) {}
 
-  // o = s2 · Σ W2 h + b2; the sums are kept for the gradient of s2.
+  Index end_index(const Step& step, int variable) const {
+    return step.batch->var_start[static_cast<std::size_t>(variable) + 1] - begin;
+  }
+
+  int first_variable, last_variable, begin;
+  Index count, padded;
+  const int* terms;
+  float *o, *head;  ///< outputs and q of each term; then their gradients
+};
+
+Feed term_feed(const Step& step, int t) {
+  const Batch& batch = *step.batch;
+  return Feed{step.hidden, batch.rank.data(),
+              batch.row_start[static_cast<std::size_t>(batch.row[static_cast<std::size_t>(t)])], t};
+}
+
+/// o = s2 · Σ W2 h + b2; the sums are kept for the gradient of s2.
+template <bool kQuad, bool kPlain>
+void output_values(const Step& step, const PieceTerms& piece) {
+  const Layout& layout = *step.layout;
+  const Index stride = layout.output_stride;
+  const NodePlaces places = node_places();
+  std::fill_n(piece.o + piece.count * stride, (piece.padded - piece.count) * stride, 0.0f);
   Index i = 0;
-  for (int j = first_variable; j < last_variable; ++j) {
+  for (int j = piece.first_variable; j < piece.last_variable; ++j) {
     const float* HWY_RESTRICT w2 = step.weights + layout.w2_blocks[static_cast<std::size_t>(j)];
     const float* HWY_RESTRICT s2 = step.weights + layout.s2 + j * stride;
     const float* HWY_RESTRICT b2 = step.weights + layout.b2 + j * stride;
-    for (const Index stop = batch.var_start[static_cast<std::size_t>(j) + 1] - begin; i < stop; ++i) {
-      sum_term<kQuad, kPlain>(layout, w2, feed_of(terms[i]), places,
-                              Outputs{s2, b2, step.outputs + terms[i] * stride, o + i * stride});
+    for (const Index stop = piece.end_index(step, j); i < stop; ++i) {
+      sum_term<kQuad, kPlain>(layout, w2, term_feed(step, piece.terms[i]), places,
+                              Outputs{s2, b2, step.outputs + piece.terms[i] * stride, piece.o + i * stride});
     }
   }
-  // q = V o + c, then the sigmoids.
-  for (Index t = 0; t < padded; t += kTermsAtOnce) {
-    multiply8(o + t * stride, stride, layout.shape.outputs, step.mixing, step.weights + layout.c, head + t * mixing,
-              mixing);
-  }
-  for (Index t = 0; t < padded; t += kChunk) {
-    HWY_ALIGN float value[kChunk] = {}, density[kChunk];
-    const Index real = std::min<Index>(kChunk, count - t);
-    for (Index k = 0; k < real; ++k) value[k] = batch.innovation[static_cast<std::size_t>(terms[t + k])];
-    head_terms(layout.shape.sigmoids, mixing, value, head + t * mixing, density,
-               step.gradient != nullptr ? -step.row_weight : 0.0f);
-    for (Index k = 0; k < real; ++k) piece.loss -= static_cast<double>(density[k]);
-  }
-  piece.loss *= static_cast<double>(step.row_weight);
-  if (step.gradient == nullptr) return;
+}
 
-  // The gradients of V and c, then back through V. The empty terms have none.
-  std::fill_n(head + count * mixing, (padded - count) * mixing, 0.0f);
+/// q = V o + c, then the sigmoids; q becomes its gradient if that is asked for. Gives the sum of −log densities.
+double sigmoid_losses(const Step& step, const PieceTerms& piece) {
+  const Layout& layout = *step.layout;
+  const Index stride = layout.output_stride, mixing = kernel::mixing_stride(layout);
+  for (Index t = 0; t < piece.padded; t += kTermsAtOnce) {
+    multiply8(piece.o + t * stride, stride, layout.shape.outputs, step.mixing, step.weights + layout.c,
+              piece.head + t * mixing, mixing);
+  }
+  double loss = 0;
+  for (Index t = 0; t < piece.padded; t += kChunk) {
+    HWY_ALIGN float value[kChunk] = {}, density[kChunk];
+    const Index real = std::min<Index>(kChunk, piece.count - t);
+    for (Index k = 0; k < real; ++k) {
+      value[k] = step.batch->innovation[static_cast<std::size_t>(piece.terms[t + k])];
+    }
+    head_terms(layout.shape.sigmoids, mixing, value, piece.head + t * mixing, density,
+               step.gradient != nullptr ? -step.row_weight : 0.0f);
+    for (Index k = 0; k < real; ++k) loss -= static_cast<double>(density[k]);
+  }
+  return loss;
+}
+
+/// The gradients of V and c, then back through V: o becomes the gradient by o. The empty terms have none.
+void mixing_backward(const Step& step, const PieceTerms& piece, std::vector<float>& mixing_gradient) {
+  const Layout& layout = *step.layout;
+  const Index stride = layout.output_stride, mixing = kernel::mixing_stride(layout);
   const Index mixed = kernel::mixing_outputs(layout);
-  piece.mixing_gradient.resize(static_cast<std::size_t>((mixed + 1) * mixing));
+  float* HWY_RESTRICT o = piece.o;
+  float* HWY_RESTRICT head = piece.head;
+  std::fill_n(head + piece.count * mixing, (piece.padded - piece.count) * mixing, 0.0f);
+  mixing_gradient.resize(static_cast<std::size_t>((mixed + 1) * mixing));
   for (Index m = 0; m < mixing; m += lanes()) {
-    float* to = piece.mixing_gradient.data() + m;
-    for (Index l = 0; l < mixed; l += 8)
-      outer_sums(o + l, stride, head + m, mixing, count, l + 8 <= mixed, to + l * mixing);
+    float* to = mixing_gradient.data() + m;
+    for (Index l = 0; l < mixed; l += 8) {
+      outer_sums(o + l, stride, head + m, mixing, piece.count, l + 8 <= mixed, to + l * mixing);
+    }
     VF sum = hn::Zero(df);
-    for (Index t = 0; t < count; ++t) sum = hn::Add(sum, hn::Load(df, head + t * mixing + m));
+    for (Index t = 0; t < piece.count; ++t) sum = hn::Add(sum, hn::Load(df, head + t * mixing + m));
     hn::StoreU(sum, df, to + mixed * mixing);
   }
-  for (Index t = 0; t < padded; t += kTermsAtOnce) {
+  for (Index t = 0; t < piece.padded; t += kTermsAtOnce) {
 #if HWY_CAP_GE512
     if (stride == 2 * kChunk) {
       multiply8_wide(head + t * mixing, mixing, 3 * layout.shape.sigmoids, step.weights + layout.v, o + t * stride);
@@ -463,20 +491,28 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
     multiply8(head + t * mixing, mixing, 3 * layout.shape.sigmoids, step.weights + layout.v, nullptr, o + t * stride,
               stride);
   }
+}
 
-  // Now o holds the gradient by o: those of s2, b2 and W2.
-  i = 0;
-  for (int j = first_variable; j < last_variable; ++j) {
+/// From the gradient by o to those of s2, b2 and W2; gives the sum of their squares.
+template <bool kQuad, bool kPlain>
+double output_backward(const Step& step, const PieceTerms& piece) {
+  const Layout& layout = *step.layout;
+  const Index stride = layout.output_stride;
+  const NodePlaces places = node_places();
+  const int* HWY_RESTRICT terms = piece.terms;
+  double square = 0;
+  Index i = 0;
+  for (int j = piece.first_variable; j < piece.last_variable; ++j) {
     const float* HWY_RESTRICT s2 = step.weights + layout.s2 + j * stride;
     float* HWY_RESTRICT ds2 = step.gradient + layout.s2 + j * stride;
     float* HWY_RESTRICT db2 = step.gradient + layout.b2 + j * stride;
     float* HWY_RESTRICT dw2 = step.gradient + layout.w2_blocks[static_cast<std::size_t>(j)];
-    const Index stop = batch.var_start[static_cast<std::size_t>(j) + 1] - begin;
+    const Index stop = piece.end_index(step, j);
     for (Index l = 0; l < stride; l += lanes()) {
       VF by_scale = hn::Zero(df), by_bias = by_scale;
       const VF scale = hn::Load(df, s2 + l);
       for (Index t = i; t < stop; ++t) {
-        const VF g = hn::Load(df, o + t * stride + l);
+        const VF g = hn::Load(df, piece.o + t * stride + l);
         by_scale = hn::MulAdd(g, hn::Load(df, step.outputs + terms[t] * stride + l), by_scale);
         by_bias = hn::Add(by_bias, g);
         hn::Store(hn::Mul(g, scale), df, step.output_gradient + terms[t] * stride + l);
@@ -486,11 +522,23 @@ void outputs_of(const Step& step, int first_variable, int last_variable, OutputP
     }
     const Index size = layout.w2_block * layout.fan_in(j);
     for (; i < stop; ++i) {
-      add_term_gradient<kQuad, kPlain>(layout, step.output_gradient + terms[i] * stride, feed_of(terms[i]), places,
-                                       dw2);
+      add_term_gradient<kQuad, kPlain>(layout, step.output_gradient + terms[i] * stride, term_feed(step, terms[i]),
+                                       places, dw2);
     }
-    piece.square += sum_of_squares(ds2, stride) + sum_of_squares(db2, stride) + sum_of_squares(dw2, size);
+    square += sum_of_squares(ds2, stride) + sum_of_squares(db2, stride) + sum_of_squares(dw2, size);
   }
+  return square;
+}
+
+template <bool kQuad, bool kPlain>
+void outputs_of(const Step& step, int first_variable, int last_variable, OutputPiece& piece) {
+  const PieceTerms terms(step, first_variable, last_variable, piece);
+  output_values<kQuad, kPlain>(step, terms);
+  piece.loss = sigmoid_losses(step, terms) * static_cast<double>(step.row_weight);
+  piece.square = 0;
+  if (step.gradient == nullptr) return;
+  mixing_backward(step, terms, piece.mixing_gradient);
+  piece.square = output_backward<kQuad, kPlain>(step, terms);
 }
 
 void outputs_impl(const Step& step, int first_variable, int last_variable, OutputPiece& piece) {
