@@ -71,6 +71,20 @@ std::optional<Calibration> calibration(const SearchEstimator& estimator, const B
   return estimator.calibration(queries, progress);
 }
 
+// After hours of training it would be late to learn that the networks cannot hold all that is known.
+void check_known(const BoundaryProblem& problem, int largest) {
+  const Knowledge& knowledge = problem.context.knowledge();
+  if (knowledge.empty()) return;
+  const std::vector<std::string>& names = problem.context.data().names;
+  for (const int target : problem.targets.searched) {
+    const std::size_t known = knowledge.known_boundary(target).size();
+    check(static_cast<int>(known) <= largest,
+          "[mb] {} variables are known to be in the boundary of '{}', but networks for {} variables allow {} at most; "
+          "say fewer, or use --estimator gaussian",
+          known, excerpt(names[static_cast<std::size_t>(target)]), names.size(), largest);
+  }
+}
+
 // Nothing: there was no time for networks.
 std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& problem, const FansiteParams& params,
                                                    const Preparation& prepared, Progress& progress) {
@@ -79,12 +93,16 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   BoundaryAnswer answer;
   answer.estimator = prepared.estimator->name;
   const double grow_by = context.budget().after(kGrowShare);
-  std::optional<FittedEstimator> fitted =
-      prepared.estimator->fit(context, network_parameters(problem, params, prepared), kTrainShare);
+  const Parameters networks = network_parameters(problem, params, prepared);
+  const bool new_networks = context.run().model.empty();
+  if (new_networks && prepared.estimator->largest_set) {
+    check_known(problem, prepared.estimator->largest_set(context, networks));
+  }
+  std::optional<FittedEstimator> fitted = prepared.estimator->fit(context, networks, kTrainShare);
   if (!fitted) return std::nullopt;
   const SearchEstimator& estimator = *fitted->estimator;
   check_out_of_sample(estimator, params);
-  if (!context.run().model.empty()) answer.model_hash = fitted->model_hash;
+  if (!new_networks) answer.model_hash = fitted->model_hash;
   answer.estimator_parameters = fitted->parameters;
   answer.training = std::move(fitted->training);
   answer.warnings = std::move(fitted->warnings);

@@ -42,6 +42,8 @@ struct EstimatorMethod : Method {
   std::function<Parameters(const SearchNeeds&)> for_search;
   /// Training may take this share of what is left of the time budget. Nothing: that is too little to learn anything.
   std::function<std::optional<FittedEstimator>(const Context&, const Parameters&, double share)> fit;
+  /// The largest set that a search can ask about with these parameters; null: as large as the rows allow.
+  std::function<int(const Context&, const Parameters&)> largest_set;
   /// From the bytes of a fitted model; null: there are none, fit again.
   std::function<FittedEstimator(const Context&, std::string_view bytes)> load;
 };

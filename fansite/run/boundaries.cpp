@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fansite/base/error.h"
@@ -16,13 +17,8 @@ namespace {
 void warn_of_determined(BoundariesResult& result) {
   std::vector<std::string> examples;
   int count = 0;
-  int saturated = 0;
   for (const Boundary& boundary : result.found.boundaries) {
     if (!std::isinf(boundary.conditional_entropy) || std::isinf(boundary.entropy)) continue;
-    if (static_cast<Index>(boundary.members.size()) + 2 >= result.rows) {  // any columns would do
-      ++saturated;
-      continue;
-    }
     if (++count > 3) continue;
     std::vector<std::string> members;
     for (const Member& m : boundary.members)
@@ -30,17 +26,31 @@ void warn_of_determined(BoundariesResult& result) {
     examples.push_back(fmt::format("'{}' by {}", excerpt(result.variables[static_cast<std::size_t>(boundary.target)]),
                                    fmt::join(members, ", ")));
   }
-  if (saturated > 0) {
-    result.warnings.push_back(fmt::format(
-        "[mb] {} {} as large as {} rows allow and say nothing; use --stop calibrated or a smaller --max-size",
-        saturated, saturated == 1 ? "boundary is" : "boundaries are", result.rows));
-  }
   if (count == 0) return;
   result.warnings.push_back(
       fmt::format("[mb] {} {} determined exactly by others (collinear columns): {}{}; such boundaries are not unique, "
                   "drop one column of each such group for a sharper answer",
                   count, count == 1 ? "variable is" : "variables are", fmt::join(examples, "; "),
                   count > 3 ? fmt::format(" and {} more", count - 3) : ""));
+}
+
+// A boundary that the estimator could not make as large as it would be is not silently cut.
+void warn_of_limited(BoundariesResult& result) {
+  std::vector<std::string> names;
+  for (const Boundary& boundary : result.found.boundaries) {
+    if (boundary.limited) {
+      names.push_back(fmt::format("'{}'", excerpt(result.variables[static_cast<std::size_t>(boundary.target)])));
+    }
+  }
+  if (names.empty()) return;
+  const std::size_t count = names.size(), more = count - std::min<std::size_t>(count, 3);
+  names.resize(count - more);
+  result.warnings.push_back(fmt::format(
+      "[mb] {} may lack members ({}{}): {} allow {} at most in one boundary, and those with the weakest evidence are "
+      "left out",
+      count == 1 ? "1 boundary" : fmt::format("{} boundaries", count), fmt::join(names, ", "),
+      more > 0 ? fmt::format(" and {} more", more) : "", result.training ? "these networks" : fmt::format("{} rows", result.rows),
+      result.found.largest_set));
 }
 
 // Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
@@ -109,6 +119,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   result.found.boundaries = as_asked(std::move(result.found.boundaries), targets);
   throw_if_disobedient(result, result.knowledge);
   warn_of_determined(result);
+  warn_of_limited(result);
   return result;
 }
 

@@ -110,6 +110,10 @@ EstimatorMethod flow_estimator() {
   row.parameters = EnsembleParams();
   row.for_search = for_search;
   row.fit = fit;
+  row.largest_set = [](const Context& context, const fansite::Parameters& parameters) {
+    const Dataset& table = context.learnable().data;
+    return flow::largest_set(complete(parameters.as<EnsembleParams>(), table.variables(), table.rows()).shape);
+  };
   row.load = [](const Context& context, std::string_view bytes) {
     return wrapped(context, parse_model(bytes, "the model"));
   };
