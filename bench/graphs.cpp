@@ -83,7 +83,7 @@ Figures judge(const CausalGraphResult& result, const Dag& truth, const std::opti
   for (int t = 0; t < truth.nodes(); ++t) read.push_back(graph.markov_boundary(t));
   figures.graph_f1 = figures.found_f1 = figures.chosen_f1 = boundary_f1(read, truth);
   if (searched) {
-    for (const Boundary& boundary : searched->found.boundaries) found.push_back(boundary.variables());
+    for (const Boundary& boundary : searched->found.boundaries) found.push_back(boundary.member_indices());
     figures.found_f1 = boundary_f1(found, truth);
     const bool refines = searched->estimator == EstimatorKind::flow && result.additive_noise &&
                          result.additive_noise->additivity.additive;

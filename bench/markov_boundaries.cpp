@@ -67,7 +67,7 @@ void score(const Setting& setting, const Simulation& simulation, const Rule& rul
   column.seconds.push_back(watch.seconds());
   std::vector<std::vector<int>> predicted, truth;
   for (const Boundary& boundary : result.found.boundaries) {
-    predicted.push_back(boundary.variables());
+    predicted.push_back(boundary.member_indices());
     truth.push_back(simulation.dag.markov_boundary(boundary.target));
   }
   const BoundariesScore scored = score_boundaries(predicted, truth);

@@ -115,7 +115,7 @@ void compare_with_determinants() {
   int same = 0;
   for (int t = 0; t < 100; ++t) {
     same += plain_boundary(estimator.covariance().correlation, t, params) ==
-            ours.boundaries[static_cast<std::size_t>(t)].variables();
+            ours.boundaries[static_cast<std::size_t>(t)].member_indices();
   }
   const double plain = watch.seconds();
   fmt::print(

@@ -44,7 +44,7 @@ inline std::vector<std::vector<int>> search_orders(const fansite::Dataset& data,
   endless.search.max_size = longest;
   endless.search.evidence = false;
   for (const fansite::Boundary& boundary : fansite::markov_boundaries(data, endless).found.boundaries) {
-    orders.push_back(boundary.variables());
+    orders.push_back(boundary.member_indices());
   }
   return orders;
 }
@@ -54,7 +54,7 @@ inline Scored score(const fansite::Dataset& data, const fansite::BoundariesResul
   std::vector<std::vector<int>> found, expected;
   std::size_t longest = 0, members = 0, true_members = 0;
   for (const fansite::Boundary& boundary : result.found.boundaries) {
-    found.push_back(boundary.variables());
+    found.push_back(boundary.member_indices());
     expected.push_back(truth.markov_boundary(boundary.target));
     longest = std::max(longest, expected.back().size());
     members += found.back().size();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A study to calibrate on: does the dial mean what it says whatever the equations, the noise, the rows, the variables
-// and the density, and what does deciding the sizes cost against being told them? The full grid is far too large for
-// flows; forty settings stand for it, chosen so that every level of each factor meets each level of the others about
-// equally often (--list shows them). Each table is trained on once, for all dials.
+// A study to calibrate on: does the FDR level mean what it says whatever the equations, the noise, the rows, the
+// variables and the density, and what does deciding the sizes cost against being told them? The full grid is far too
+// large for flows; forty settings stand for it, chosen so that every level of each factor meets each level of the
+// others about equally often (--list shows them). Each table is trained on once, for all FDR levels.
 //   bench_study --list
 //   bench_study --settings 1..12 --seeds 2 --csv study.csv --svg study.svg
 //   bench_study --from-csv study.csv --svg study.svg
@@ -42,7 +42,7 @@ constexpr std::uint64_t kDesign = 76;  // of the keys 0..99 the one with the bes
 struct Options {
   std::string settings = "1..40";
   int seeds = 1, noise_tables = 0;
-  std::vector<double> dials = {0.05, 0.1};
+  std::vector<double> fdr_levels = {0.05, 0.1};
   std::string effort = "normal", estimator = "auto";
   std::int64_t steps = 0;
   std::string csv, from_csv, svg;
@@ -179,9 +179,10 @@ struct TemporaryFolder {
   }
 };
 
-// A row per dial. The first dial's search decides between the estimators and trains; the others use its networks.
+// A row per FDR level. The first FDR level's search decides between the estimators and trains; the others use its
+// networks.
 std::vector<Row> study(const Options& options, int number, int seed, SimulateParams setting,
-                       const std::vector<double>& dials) {
+                       const std::vector<double>& fdr_levels) {
   setting.seed = 1000u * static_cast<std::uint64_t>(number) + static_cast<std::uint64_t>(seed);
   const Simulation simulation = simulate(setting);
   const TemporaryFolder folder;
@@ -191,10 +192,10 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
   params.effort = parse<Effort>(options.effort);
   params.steps = options.steps;
   params.seed = setting.seed;
-  if (dials.size() > 1) params.files.save_model = model;
+  if (fdr_levels.size() > 1) params.files.save_model = model;
   std::vector<Row> rows;
-  for (const double dial : dials) {
-    params.search.fdr = dial;
+  for (const double fdr_level : fdr_levels) {
+    params.search.fdr = fdr_level;
     const Stopwatch watch;
     const BoundariesResult result = markov_boundaries(simulation.data, params);
     Row& row = rows.emplace_back();
@@ -207,7 +208,7 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
     row.nodes = setting.nodes;
     row.rows = static_cast<int>(setting.rows);
     row.degree = setting.degree;
-    row.dial = dial;
+    row.fdr_level = fdr_level;
     row.effort = effort_text(options.effort, options.steps);
     row.estimator = name(result.estimator);
     const Scored scored = score(simulation.data, result, simulation.dag);
@@ -229,9 +230,9 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
   return rows;
 }
 
-std::string dial_headings(const std::vector<double>& dials) {
+std::string level_headings(const std::vector<double>& fdr_levels) {
   std::string text;
-  for (const double dial : dials) text += fmt::format(" {:>8}", fmt::format("FDR@{}", dial));
+  for (const double fdr_level : fdr_levels) text += fmt::format(" {:>8}", fmt::format("FDR@{}", fdr_level));
   return text;
 }
 
@@ -251,12 +252,12 @@ void print_table(const std::vector<Row>& rows, const SimulateParams& setting) {
 void run_settings(const Options& options, int first, int last, Collector& collector) {
   const std::vector<SimulateParams> settings = all_settings();
   fmt::print("{} {:>4}{} {:>6} {:>6} {:>6} {:>6} {:>9} {:<9} {:>7}\n", kDescription, "seed",
-             dial_headings(options.dials), "prec", "recall", "F1", "nDCG", "oracle F1", "estimator", "seconds");
+             level_headings(options.fdr_levels), "prec", "recall", "F1", "nDCG", "oracle F1", "estimator", "seconds");
   for (int seed = 1; seed <= options.seeds; ++seed) {
     for (int number = first; number <= last; ++number) {
       const SimulateParams& setting = settings[static_cast<std::size_t>(number - 1)];
       try {
-        const std::vector<Row> rows = study(options, number, seed, setting, options.dials);
+        const std::vector<Row> rows = study(options, number, seed, setting, options.fdr_levels);
         for (const Row& row : rows) collector.add(row);
         print_table(rows, setting);
       } catch (const Error& error) {
@@ -275,7 +276,7 @@ void run_noise(const Options& options, Collector& collector) {
         setting.degree = 0;
         setting.rows = rows;
         setting.noise = noise;
-        collector.add(study(options, 0, seed, setting, {options.dials.front()}).front());
+        collector.add(study(options, 0, seed, setting, {options.fdr_levels.front()}).front());
       }
       fmt::print("pure {} noise, {} × {}: {} tables done\n", name(noise), rows, kNoiseNodes, options.noise_tables);
       std::fflush(stdout);
@@ -303,7 +304,7 @@ const std::vector<Factor> kFactors = {
 
 struct Group {
   std::string factor, level;
-  std::map<double, std::vector<Row>> by_dial;
+  std::map<double, std::vector<Row>> by_level;
 };
 
 // Levels in order of size where they are numbers, else of name.
@@ -316,7 +317,7 @@ std::vector<Group> groups_of(const std::vector<Row>& rows) {
       Group& group = found[{std::atof(level.c_str()), level}];
       group.factor = factor.name;
       group.level = level;
-      group.by_dial[row.dial].push_back(row);
+      group.by_level[row.fdr_level].push_back(row);
     }
     for (auto& [key, group] : found) groups.push_back(std::move(group));
   }
@@ -329,13 +330,14 @@ std::vector<double> values(const std::vector<Row>& rows, double Row::*field, dou
   return result;
 }
 
-void print_means(const std::vector<Row>& rows, double first_dial) {
-  fmt::print("\nMean ± sd over tables, scores in percent, at the dial {}; oracle: at the true sizes\n", first_dial);
+void print_means(const std::vector<Row>& rows, double first_level) {
+  fmt::print("\nMean ± sd over tables, scores in percent, at the FDR level {}; oracle: at the true sizes\n",
+             first_level);
   fmt::print("{:<22} {:>6} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9}\n", "", "tables", "FDR", "precision",
              "recall", "F1", "nDCG", "oracle F1", "seconds");
   for (const Group& group : groups_of(rows)) {
-    const auto found = group.by_dial.find(first_dial);
-    if (found == group.by_dial.end()) continue;
+    const auto found = group.by_level.find(first_level);
+    if (found == group.by_level.end()) continue;
     const std::vector<Row>& all = found->second;
     fmt::print("{:<10} {:<11} {:>6} {:>12}", group.factor, group.level, all.size(),
                mean_text(values(all, &Row::fdr), 3));
@@ -346,33 +348,34 @@ void print_means(const std::vector<Row>& rows, double first_dial) {
   }
 }
 
-void print_calibration(std::vector<Row> rows, const std::vector<double>& dials) {
+void print_calibration(std::vector<Row> rows, const std::vector<double>& fdr_levels) {
   std::erase_if(rows, [](const Row& row) { return row.rows < kEnoughRows; });
   if (rows.empty()) return;
-  fmt::print("\nRealised share of false members against the dial, N ≥ {}: mean ± standard error over tables\n",
+  fmt::print("\nRealised share of false members against the FDR level, N ≥ {}: mean ± standard error over tables\n",
              kEnoughRows);
   fmt::print("{:<22} {:>6}", "", "tables");
-  for (const double dial : dials) fmt::print(" {:>14} {:>16}", fmt::format("dial {}", dial), "target");
+  for (const double fdr_level : fdr_levels)
+    fmt::print(" {:>14} {:>16}", fmt::format("FDR level {}", fdr_level), "target");
   fmt::print("\n");
   int over = 0, all = 0;
   for (const Group& group : groups_of(rows)) {
-    fmt::print("{:<10} {:<11} {:>6}", group.factor, group.level, group.by_dial.begin()->second.size());
-    for (const double dial : dials) {
-      const auto found = group.by_dial.find(dial);
-      if (found == group.by_dial.end()) {
+    fmt::print("{:<10} {:<11} {:>6}", group.factor, group.level, group.by_level.begin()->second.size());
+    for (const double fdr_level : fdr_levels) {
+      const auto found = group.by_level.find(fdr_level);
+      if (found == group.by_level.end()) {
         fmt::print(" {:>14} {:>16}", "-", "-");
         continue;
       }
       const std::vector<double> rates = values(found->second, &Row::fdr);
       const double mean = mean_and_spread(rates).mean;
       ++all;
-      over += mean > kSlack * dial;
+      over += mean > kSlack * fdr_level;
       fmt::print(" {:>14} {:>16}", fmt::format("{:.3f}±{:.3f}", mean, standard_error(rates)),
-                 fmt::format("≤ {:.3f} {}", kSlack * dial, mean > kSlack * dial ? "OVER" : "met "));
+                 fmt::format("≤ {:.3f} {}", kSlack * fdr_level, mean > kSlack * fdr_level ? "OVER" : "met "));
     }
     fmt::print("\n");
   }
-  fmt::print("groups whose realised share exceeds {} times the dial: {} of {} (target 0)\n", kSlack, over, all);
+  fmt::print("groups whose realised share exceeds {} times the FDR level: {} of {} (target 0)\n", kSlack, over, all);
 }
 
 void print_noise(const std::vector<Row>& rows) {
@@ -385,9 +388,9 @@ void print_noise(const std::vector<Row>& rows) {
     }
   }
   if (rows.empty()) return;
-  const double target = 100 * (1 - rows.front().dial);
-  fmt::print("\nPure noise, {} variables, dial {}: share of tables with empty boundaries\n", kNoiseNodes,
-             rows.front().dial);
+  const double target = 100 * (1 - rows.front().fdr_level);
+  fmt::print("\nPure noise, {} variables, FDR level {}: share of tables with empty boundaries\n", kNoiseNodes,
+             rows.front().fdr_level);
   const auto print = [&](const std::string& what, std::pair<int, int> count) {
     fmt::print("{:<18} {:>6.1f} % of {:>5} tables (target {:g})\n", what, 100.0 * count.first / count.second,
                count.second, target);
@@ -439,17 +442,17 @@ void list_settings() {
 void summarise(const std::vector<Row>& rows, const Options& options) {
   std::vector<Row> noise, tables;
   for (const Row& row : rows) (row.setting == 0 ? noise : tables).push_back(row);
-  std::vector<double> dials = options.dials;
+  std::vector<double> fdr_levels = options.fdr_levels;
   if (!options.from_csv.empty()) {
     std::set<double> found;
-    for (const Row& row : tables) found.insert(row.dial);
-    dials.assign(found.begin(), found.end());
+    for (const Row& row : tables) found.insert(row.fdr_level);
+    fdr_levels.assign(found.begin(), found.end());
   }
   if (!tables.empty()) {
-    print_means(tables, dials.front());
-    print_calibration(tables, dials);
+    print_means(tables, fdr_levels.front());
+    print_calibration(tables, fdr_levels);
     if (!options.svg.empty()) {
-      write_svg(tables, dials, options.svg);
+      write_svg(tables, fdr_levels, options.svg);
       fmt::print("plot: {}\n", options.svg);
     }
   }
@@ -486,9 +489,10 @@ int program(int argc, char** argv) {
                  "which of the 40 settings, e.g. 1..12 (balanced by themselves, as are 13..24 and 25..36); 0: none")
       ->capture_default_str();
   app.add_option("--seeds", options.seeds, "tables of each setting")->capture_default_str();
-  app.add_option("--noise-tables", options.noise_tables, "pure-noise tables of each law, for 500 and for 1000 rows")
+  app.add_option("--noise-tables", options.noise_tables,
+                 "pure-noise tables of each distribution, for 500 and for 1000 rows")
       ->capture_default_str();
-  app.add_option("--dials", options.dials, "false discovery rates to ask for; scores are at the first")
+  app.add_option("--fdr-levels", options.fdr_levels, "false discovery rates to ask for; scores are at the first")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--effort", options.effort)
@@ -498,7 +502,7 @@ int program(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "flow", "gaussian"}))
       ->capture_default_str();
   app.add_option("--steps", options.steps, "training steps of each network; 0: by effort")->capture_default_str();
-  app.add_option("--csv", options.csv, "append a row per table and dial to this file");
+  app.add_option("--csv", options.csv, "append a row per table and FDR level to this file");
   app.add_option("--from-csv", options.from_csv, "summarise this file and compute nothing")->check(CLI::ExistingFile);
   app.add_option("--svg", options.svg, "write the plot to this file");
   CLI11_PARSE(app, argc, argv);

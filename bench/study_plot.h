@@ -88,21 +88,21 @@ struct Panel {
   }
 };
 
-inline std::string calibration_panel(const std::vector<Row>& rows, const std::vector<double>& dials, int enough) {
+inline std::string calibration_panel(const std::vector<Row>& rows, const std::vector<double>& fdr_levels, int enough) {
   std::map<std::string, std::map<double, std::vector<double>>> rates;
   for (const Row& row : rows) {
-    if (row.rows >= enough) rates[row.sem][row.dial].push_back(100 * row.fdr);
+    if (row.rows >= enough) rates[row.sem][row.fdr_level].push_back(100 * row.fdr);
   }
-  const double x_high = 125 * *std::max_element(dials.begin(), dials.end());
+  const double x_high = 125 * *std::max_element(fdr_levels.begin(), fdr_levels.end());
   double y_high = kSlack * x_high;
-  for (const auto& [sem, by_dial] : rates) {
-    for (const auto& [dial, sample] : by_dial) {
+  for (const auto& [sem, by_level] : rates) {
+    for (const auto& [fdr_level, sample] : by_level) {
       y_high = std::max(y_high, 1.1 * (mean_and_spread(sample).mean + standard_error(sample)));
     }
   }
   const Panel panel{70, 70, 320, 0, x_high, 0, y_high};
   std::string out =
-      panel.axes("Does the dial mean what it says?", "asked for: --fdr, %", "realised share of false members, %");
+      panel.axes("Does the FDR level mean what it says?", "asked for: --fdr, %", "realised share of false members, %");
   out += line(panel.x(0), panel.y(0), panel.x(x_high), panel.y(x_high), "stroke=\"#333\" stroke-width=\"1.2\"");
   out += line(panel.x(0), panel.y(0), panel.x(x_high), panel.y(kSlack * x_high),
               "stroke=\"#333\" stroke-width=\"1.2\" stroke-dasharray=\"5 4\"");
@@ -113,9 +113,9 @@ inline std::string calibration_panel(const std::vector<Row>& rows, const std::ve
   double shift = -12;
   for (const Style& style : kStyles) {
     if (!rates.contains(style.sem)) continue;
-    for (const auto& [dial, sample] : rates[style.sem]) {
+    for (const auto& [fdr_level, sample] : rates[style.sem]) {
       const double mean = mean_and_spread(sample).mean, error = standard_error(sample);
-      const double x = panel.x(100 * dial) + shift;
+      const double x = panel.x(100 * fdr_level) + shift;
       const double high = panel.y(mean + error), low = panel.y(std::max(0.0, mean - error));
       const std::string stroke = fmt::format("stroke=\"{}\" stroke-width=\"1.6\"", style.colour);
       out +=
@@ -127,24 +127,24 @@ inline std::string calibration_panel(const std::vector<Row>& rows, const std::ve
   return out;
 }
 
-inline std::string size_panel(const std::vector<Row>& rows, double first_dial) {
+inline std::string size_panel(const std::vector<Row>& rows, double first_level) {
   double low = 100;
   for (const Row& row : rows) low = std::min(low, 100 * std::min(row.f1, row.oracle_f1));
   low = std::max(0.0, 10 * std::floor(low / 10));
   const Panel panel{510, 70, 320, low, 100, low, 100};
   std::string out = panel.axes("What does deciding the size cost?", "F1 if told the true sizes, %",
-                               fmt::format("F1 with sizes decided at --fdr {}, %", first_dial));
+                               fmt::format("F1 with sizes decided at --fdr {}, %", first_level));
   out += line(panel.x(low), panel.y(low), panel.x(100), panel.y(100), "stroke=\"#333\" stroke-width=\"1.2\"");
   for (const Style& style : kStyles) {
     for (const Row& row : rows) {
-      if (row.sem != style.sem || row.dial != first_dial) continue;
+      if (row.sem != style.sem || row.fdr_level != first_level) continue;
       out += marker(style.marker, panel.x(100 * row.oracle_f1), panel.y(100 * row.f1), 4.5, style.colour, 0.75);
     }
   }
   return out;
 }
 
-inline void write_svg(const std::vector<Row>& rows, const std::vector<double>& dials, const std::string& path) {
+inline void write_svg(const std::vector<Row>& rows, const std::vector<double>& fdr_levels, const std::string& path) {
   std::map<std::string, std::set<std::pair<int, int>>> tables;
   bool large = false;
   for (const Row& row : rows) {
@@ -154,9 +154,9 @@ inline void write_svg(const std::vector<Row>& rows, const std::vector<double>& d
   std::string out =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 480\" width=\"860\" height=\"480\" role=\"img\" "
       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#333\">\n"
-      "<title>Realised share of false members against the dial; F1 with sizes decided against F1 with sizes "
+      "<title>Realised share of false members against the FDR level; F1 with sizes decided against F1 with sizes "
       "told</title>\n<rect width=\"860\" height=\"480\" fill=\"#ffffff\"/>\n";
-  out += calibration_panel(rows, dials, large ? kEnoughRows : 0) + size_panel(rows, dials.front());
+  out += calibration_panel(rows, fdr_levels, large ? kEnoughRows : 0) + size_panel(rows, fdr_levels.front());
   double x = 70;
   for (const Style& style : kStyles) {
     if (!tables.contains(style.sem)) continue;

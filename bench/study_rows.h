@@ -18,28 +18,28 @@ namespace study {
 
 using namespace fansite;
 
-constexpr double kSlack = 1.5;     // the realised share may exceed the dial by this factor …
+constexpr double kSlack = 1.5;     // the realised share may exceed the FDR level by this factor …
 constexpr int kEnoughRows = 1000;  // … on tables of at least so many rows
 
-// One table at one dial. Shares and scores in [0, 1].
+// One table at one FDR level. Shares and scores in [0, 1].
 struct Row {
   int setting = 0, seed = 0;  // setting 0: pure noise
   std::string sem, graph, noise;
   int nodes = 0, rows = 0;
-  double degree = 0, dial = 0;
+  double degree = 0, fdr_level = 0;
   std::string effort, estimator;
   double fdr = 0, precision = 0, recall = 0, f1 = 0, ndcg = 0, average_precision = 0;
   double oracle_f1 = 0, oracle_ndcg = 0, found = 0, expected = 0, seconds = 0;
 };
 
 const std::string kHeader =
-    "setting,seed,sem,graph,noise,nodes,rows,degree,dial,effort,estimator,fdr,precision,recall,f1,ndcg,"
+    "setting,seed,sem,graph,noise,nodes,rows,degree,fdr_level,effort,estimator,fdr,precision,recall,f1,ndcg,"
     "average_precision,oracle_f1,oracle_ndcg,found,expected,seconds";
 
 inline std::string to_csv(const Row& r) {
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{:.5f},{:.5f},{:.5f},{:.5f},{:.5f},{:.5f},{:.5f},{:.5f},{:.4f},{:.4f},{:.2f}",
-      r.setting, r.seed, r.sem, r.graph, r.noise, r.nodes, r.rows, r.degree, r.dial, r.effort, r.estimator, r.fdr,
+      r.setting, r.seed, r.sem, r.graph, r.noise, r.nodes, r.rows, r.degree, r.fdr_level, r.effort, r.estimator, r.fdr,
       r.precision, r.recall, r.f1, r.ndcg, r.average_precision, r.oracle_f1, r.oracle_ndcg, r.found, r.expected,
       r.seconds);
 }
@@ -51,9 +51,9 @@ Row parse_row(const std::string& line, const std::string& path) {
   std::replace(spaced.begin(), spaced.end(), ',', ' ');
   std::istringstream in(spaced);
   Row r;
-  in >> r.setting >> r.seed >> r.sem >> r.graph >> r.noise >> r.nodes >> r.rows >> r.degree >> r.dial >> r.effort >>
-      r.estimator >> r.fdr >> r.precision >> r.recall >> r.f1 >> r.ndcg >> r.average_precision >> r.oracle_f1 >>
-      r.oracle_ndcg >> r.found >> r.expected >> r.seconds;
+  in >> r.setting >> r.seed >> r.sem >> r.graph >> r.noise >> r.nodes >> r.rows >> r.degree >> r.fdr_level >>
+      r.effort >> r.estimator >> r.fdr >> r.precision >> r.recall >> r.f1 >> r.ndcg >> r.average_precision >>
+      r.oracle_f1 >> r.oracle_ndcg >> r.found >> r.expected >> r.seconds;
   check_data(!in.fail(), "[study] {}: '{}' is no row of a study", path, line);
   return r;
 }
@@ -67,7 +67,7 @@ inline std::vector<Row> read_rows(const std::string& path) {
   std::map<std::tuple<int, std::string, int, int, double>, Row> rows;
   while (std::getline(file, line)) {
     const Row row = parse_row(line, path);
-    rows[{row.setting, row.noise, row.rows, row.seed, row.dial}] = row;
+    rows[{row.setting, row.noise, row.rows, row.seed, row.fdr_level}] = row;
   }
   std::vector<Row> result;
   for (const auto& [key, row] : rows) result.push_back(row);

@@ -40,14 +40,14 @@ CausalGraphParams parsed(const DagOptions& options) {
 
 constexpr std::size_t kShownEdges = 24;
 
-// The surest edges as lines for people; the JSON has them all.
+// The most certain edges as lines for people; the JSON has them all.
 void show(const CommonOptions& options, const CausalGraphResult& result) {
   struct Line {
     double weight;
     std::string text;
   };
   std::vector<Line> lines;
-  const auto name_of = [&](Index variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
+  const auto name_of = [&](Index variable) { return excerpt(result.names[static_cast<std::size_t>(variable)]); };
   if (!result.edges.empty()) {
     for (const causal::GraphEdge& edge : result.edges) {
       const bool directed = result.graph.directed(edge.from, edge.to) != 0;

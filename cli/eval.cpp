@@ -31,21 +31,19 @@ bool ends_with(const std::string& text, std::string_view ending) {
 
 // For each variable of the result its index in the truth. A truth without names of its own (an .npz) matches by
 // position.
-std::vector<int> match_names(const std::vector<std::string>& variables, const NamedDag& truth,
-                             const EvalOptions& options) {
-  check_data(variables.size() == truth.names.size(),
-             "[eval] {} has {} variables and {} has {}; are they of the same data?", options.result, variables.size(),
-             options.truth, truth.names.size());
-  std::vector<int> match(variables.size());
+std::vector<int> match_names(const std::vector<std::string>& names, const NamedDag& truth, const EvalOptions& options) {
+  check_data(names.size() == truth.names.size(), "[eval] {} has {} variables and {} has {}; are they of the same data?",
+             options.result, names.size(), options.truth, truth.names.size());
+  std::vector<int> match(names.size());
   std::map<std::string, int> index;
   for (std::size_t i = 0; i < truth.names.size(); ++i) index[truth.names[i]] = static_cast<int>(i);
   const bool by_position = ends_with(options.truth, ".npz");
-  for (std::size_t i = 0; i < variables.size(); ++i) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
     match[i] = static_cast<int>(i);
     if (by_position) continue;
-    const auto found = index.find(variables[i]);
+    const auto found = index.find(names[i]);
     check_data(found != index.end(), "[eval] variable '{}' of {} is not in {}; are they of the same data?",
-               excerpt(variables[i]), options.result, options.truth);
+               excerpt(names[i]), options.result, options.truth);
     match[i] = found->second;
   }
   return match;
@@ -68,7 +66,7 @@ void print(const EvalOptions& options, const std::vector<std::pair<std::string, 
 }
 
 void eval_boundaries(const EvalOptions& options, const SavedBoundaries& result, const NamedDag& truth) {
-  const std::vector<int> match = match_names(result.variables, truth, options);
+  const std::vector<int> match = match_names(result.names, truth, options);
   const auto matched = [&](std::vector<std::vector<int>> sets) {
     for (auto& set : sets) {
       for (int& member : set) member = match[static_cast<std::size_t>(member)];
@@ -99,7 +97,7 @@ void eval_boundaries(const EvalOptions& options, const SavedBoundaries& result, 
 }
 
 void eval_graph(const EvalOptions& options, const SavedGraph& result, const NamedDag& truth) {
-  const std::vector<int> match = match_names(result.variables, truth, options);
+  const std::vector<int> match = match_names(result.names, truth, options);
   ByteMatrix estimate(result.adjacency.rows(), result.adjacency.cols());
   for (Index i = 0; i < estimate.rows(); ++i) {
     for (Index j = 0; j < estimate.cols(); ++j) {
@@ -127,11 +125,11 @@ void run(const EvalOptions& options) {
   }
   const FileView file(options.result);
   const std::string format = result_format(file.bytes(), options.result);
-  if (format == "fansite.graph/1") {
+  if (format == "fansite.graph/2") {
     eval_graph(options, parse_graph(file.bytes(), options.result), truth);
   } else {
-    check_data(format == "fansite.boundaries/1",
-               "[eval] {} has format '{}'. Give boundaries (fansite.boundaries/1) or a graph (fansite.graph/1).",
+    check_data(format == "fansite.boundaries/2",
+               "[eval] {} has format '{}'. Give boundaries (fansite.boundaries/2) or a graph (fansite.graph/2).",
                options.result, excerpt(format));
     eval_boundaries(options, parse_boundaries(file.bytes(), options.result), truth);
   }

@@ -31,7 +31,7 @@ void show(const CommonOptions& options, const BoundariesResult& result) {
   const auto& boundaries = result.found.boundaries;
   std::size_t width = 0;
   const std::size_t shown = std::min(kShownTargets, boundaries.size());
-  const auto name_of = [&](int variable) { return excerpt(result.variables[static_cast<std::size_t>(variable)]); };
+  const auto name_of = [&](int variable) { return excerpt(result.names[static_cast<std::size_t>(variable)]); };
   for (std::size_t b = 0; b < shown; ++b) width = std::max(width, name_of(boundaries[b].target).size());
   for (std::size_t b = 0; b < shown; ++b) {
     const auto& members = boundaries[b].members;

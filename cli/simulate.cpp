@@ -39,7 +39,7 @@ std::string describe(const Simulation& simulation, const SimulateParams& params)
   // What results of this table have in their manifests.
   json["data_hash"] = fmt::format("{:016x}", hash_of(simulation.data));
   json["variables"] = simulation.data.names;
-  for (const Noise law : simulation.noise) json["noise"].push_back(name(law));
+  for (const Noise distribution : simulation.noise) json["noise"].push_back(name(distribution));
   json["edges"] = nlohmann::ordered_json::array();
   for (int from = 0; from < simulation.dag.nodes(); ++from) {
     for (const int to : simulation.dag.children(from)) {

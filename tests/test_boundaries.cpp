@@ -39,8 +39,8 @@ Dataset chain() {
 
 std::set<std::string> members(const BoundariesResult& result, std::size_t b) {
   std::set<std::string> names;
-  for (const int z : result.found.boundaries[b].variables())
-    names.insert(result.variables[static_cast<std::size_t>(z)]);
+  for (const int z : result.found.boundaries[b].member_indices())
+    names.insert(result.names[static_cast<std::size_t>(z)]);
   return names;
 }
 
@@ -56,7 +56,7 @@ TEST(Boundaries, FromATable) {
   const BoundariesResult result = markov_boundaries(chain(), gaussian());
   EXPECT_EQ(result.estimator, EstimatorKind::gaussian);
   EXPECT_FALSE(result.linearity.has_value());
-  EXPECT_EQ(result.members, 0);
+  EXPECT_EQ(result.networks, 0);
   EXPECT_EQ(result.rows, 500);
   EXPECT_EQ(members(result, 0), Names{"b"});
   EXPECT_EQ(members(result, 1), (Names{"a", "c"}));
@@ -142,7 +142,7 @@ TEST(Boundaries, RecoverTheAuthorsLinearSets) {
       params.search.stop = stop;
       std::vector<std::vector<int>> predicted, expected;
       for (const Boundary& boundary : markov_boundaries(data, params).found.boundaries) {
-        predicted.push_back(boundary.variables());
+        predicted.push_back(boundary.member_indices());
         expected.push_back(truth.markov_boundary(boundary.target));
       }
       EXPECT_GE(score_boundaries(predicted, expected).mean.f1, 0.995) << seed << " " << name(stop);
@@ -182,7 +182,7 @@ TEST(Automatic, LinearTablesAreLeftToTheClosedFormWhateverTheirNoise) {
       ASSERT_TRUE(result.linearity.has_value());
       EXPECT_TRUE(result.linearity->linear_equations);
       EXPECT_EQ(result.linearity->normal, noise == Noise::gauss);
-      EXPECT_EQ(result.members, 0);
+      EXPECT_EQ(result.networks, 0);
       EXPECT_EQ(result.found.moral_edges, markov_boundaries(data, gaussian()).found.moral_edges);
       EXPECT_THAT(result.warnings, IsEmpty());
     }
@@ -210,7 +210,7 @@ TEST(Automatic, NonlinearTablesAreLeftToFlows) {
   EXPECT_FALSE(result.linearity->linear_equations);
   EXPECT_LT(result.linearity->pair_p_value, 0.01);
   EXPECT_GE(result.linearity->pair.first, 0);
-  EXPECT_EQ(result.members, 2);
+  EXPECT_EQ(result.networks, 2);
   EXPECT_EQ(result.training_steps, 600);
   EXPECT_GT(result.evaluations, 0);
   EXPECT_EQ(result.flow.folds, 2);
@@ -307,7 +307,7 @@ TEST(FlowBoundaries, WithNothingToLearnAreEmpty) {
   const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow));
   EXPECT_THAT(result.found.moral_edges, IsEmpty());
   EXPECT_EQ(result.found.boundaries.size(), 3u);
-  EXPECT_EQ(result.members, 0);
+  EXPECT_EQ(result.networks, 0);
 }
 
 /// Every number that was found.
@@ -317,7 +317,8 @@ bool same(const Boundaries& a, const Boundaries& b) {
   if (a.tested_pairs != b.tested_pairs || a.boundaries.size() != b.boundaries.size()) return false;
   for (std::size_t i = 0; i < a.boundaries.size(); ++i) {
     const Boundary &x = a.boundaries[i], &y = b.boundaries[i];
-    if (x.variables() != y.variables() || x.entropy != y.entropy || x.conditional_entropy != y.conditional_entropy) {
+    if (x.member_indices() != y.member_indices() || x.entropy != y.entropy ||
+        x.conditional_entropy != y.conditional_entropy) {
       return false;
     }
     for (std::size_t m = 0; m < x.members.size(); ++m) {
@@ -375,7 +376,7 @@ TEST_F(SavedModels, GiveTheSameBoundariesBitForBit) {
   const BoundariesResult loaded = markov_boundaries(data, loading);
   EXPECT_TRUE(same(loaded.found, trained.found));
   EXPECT_EQ(loaded.flow, trained.flow);
-  EXPECT_EQ(loaded.members, 2);
+  EXPECT_EQ(loaded.networks, 2);
   EXPECT_EQ(loaded.training_steps, 600);
 }
 
@@ -446,7 +447,7 @@ TEST(Effort, OrdersTheWork) {
     params.effort = effort;
     const flow::EnsembleParams flow = search_ensemble(params, variables, false);
     EXPECT_GE(flow.folds, 2);  // the calibrated rule needs them
-    return static_cast<double>(flow.members()) * static_cast<double>(flow.train.steps);
+    return static_cast<double>(flow.networks()) * static_cast<double>(flow.train.steps);
   };
   for (const int variables : {10, 99, 100, 300}) {
     EXPECT_LE(5 * work(Effort::quick, variables), work(Effort::normal, variables));
@@ -504,7 +505,7 @@ TEST(MarkovBoundaries, ATargetOfTwoValuesIsLeftToTheGaussianEstimator) {
   EXPECT_EQ(found.estimator, EstimatorKind::gaussian);
   EXPECT_THAT(found.warnings, testing::Contains(testing::HasSubstr("'y' holds two values")));
   ASSERT_EQ(found.found.boundaries.size(), 1u);
-  EXPECT_EQ(found.found.boundaries[0].variables(), std::vector<int>{0});
+  EXPECT_EQ(found.found.boundaries[0].member_indices(), std::vector<int>{0});
 
   params.estimator = EstimatorKind::flow;
   params.effort = Effort::quick;

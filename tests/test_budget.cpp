@@ -38,7 +38,7 @@ TEST(Budget, WhatIsFittedFits) {
     const double steps = *rc::gen::inRange(0, 1000000);
     const auto fit = fitted(asked, steps);
     if (!fit) return;
-    RC_ASSERT(static_cast<double>(fit->members()) * static_cast<double>(fit->train.steps) <= steps);
+    RC_ASSERT(static_cast<double>(fit->networks()) * static_cast<double>(fit->train.steps) <= steps);
     RC_ASSERT(fit->repeats <= asked.repeats && fit->folds <= asked.folds && fit->train.steps <= asked.train.steps);
   }));
 }

@@ -45,16 +45,16 @@ AdditiveNoiseParams few_landmarks() {
 }
 
 /// Directions that the score does not decide, and links that no sampling error makes.
-AdditiveNoiseParams unsure() {
+AdditiveNoiseParams undecided() {
   AdditiveNoiseParams params;
-  params.sure = 1e9;
-  params.price = 3;
+  params.confidence = 1e9;
+  params.penalty = 3;
   return params;
 }
 
 AdditiveNoiseParams gaussian() {
   AdditiveNoiseParams params;
-  params.noise = NoiseLaw::gaussian;
+  params.noise = NoiseDistribution::gaussian;
   return params;
 }
 
@@ -141,7 +141,7 @@ TEST(AdditiveNoise, SeesAnInteractionThatNeitherParentShowsAlone) {
   EXPECT_THAT(edges(find(values, {}, constraints)), ElementsAre(Edge(0, 2), Edge(1, 2)));
 }
 
-// A linear relation shows its direction if noise is not normal (LiNGAM), and only to who looks at its law.
+// A linear relation shows its direction if noise is not normal (LiNGAM), and only to who models its distribution.
 TEST(AdditiveNoise, DirectsALinearPairByItsNoise) {
   int by_any = 0, by_gaussian = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -157,11 +157,11 @@ TEST(AdditiveNoise, DirectsALinearPairByItsNoise) {
   EXPECT_LE(by_gaussian, 3);
 }
 
-// At the price of one parameter a tenth of all pairs look linked: the best of two directions and thirteen fits does.
-TEST(AdditiveNoise, FindsFewEdgesAmongIndependentColumnsAndNoneAtAHigherPrice) {
+// At the penalty for one parameter a tenth of all pairs look linked: the best of two directions and thirteen fits does.
+TEST(AdditiveNoise, FindsFewEdgesAmongIndependentColumnsAndNoneAtAHigherPenalty) {
   int found = 0;
   AdditiveNoiseParams dear;
-  dear.price = 3;
+  dear.penalty = 3;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Matrix values = noise_table(150, 4, seed);
     found += find(values).dag.edges();
@@ -220,7 +220,7 @@ TEST(AdditiveNoise, LeavesLongLinearGaussianChainsUndirected) {
 TEST(AdditiveNoise, DirectsALinearGaussianColliderByItsParents) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Matrix values = table(300, 3, seed, [](Random&, auto&& x) { x[1] = x[0] + x[2] + 0.7 * x[1]; });
-    const AdditiveNoiseResult result = find(values, unsure());
+    const AdditiveNoiseResult result = find(values, undecided());
     EXPECT_THAT(edges(result), ElementsAre(Edge(0, 1), Edge(2, 1)));
     EXPECT_THAT(reasons(result), Each(DirectionBy::collider));
     EXPECT_EQ(result.partial.directed, result.dag.adjacency());
@@ -234,7 +234,7 @@ TEST(AdditiveNoise, WhatFollowsFromACollidersArrowsIsAConsequence) {
     x[2] = x[0] + x[1] + 0.7 * x[2];
     x[3] = 0.9 * x[2] + 0.7 * x[3];
   });
-  const AdditiveNoiseResult result = find(values, unsure());
+  const AdditiveNoiseResult result = find(values, undecided());
   EXPECT_THAT(edges(result), ElementsAre(Edge(0, 2), Edge(1, 2), Edge(2, 3)));
   EXPECT_THAT(reasons(result), ElementsAre(DirectionBy::collider, DirectionBy::collider, DirectionBy::consequence));
 }
@@ -242,7 +242,7 @@ TEST(AdditiveNoise, WhatFollowsFromACollidersArrowsIsAConsequence) {
 TEST(AdditiveNoise, WhatFollowsFromAGivenArrowIsAConsequence) {
   GraphConstraints constraints = chain_links(4);
   constraints.required = {{0, 1}};
-  const AdditiveNoiseResult result = find(linear_chain(300, 4, 1), unsure(), constraints);
+  const AdditiveNoiseResult result = find(linear_chain(300, 4, 1), undecided(), constraints);
   EXPECT_THAT(edges(result), ElementsAre(Edge(0, 1), Edge(1, 2), Edge(2, 3)));
   EXPECT_THAT(reasons(result), ElementsAre(DirectionBy::knowledge, DirectionBy::consequence, DirectionBy::consequence));
   EXPECT_EQ(result.edges[0].direction.value, std::numeric_limits<double>::infinity());
@@ -264,14 +264,14 @@ GraphConstraints random_constraints(Random& random, int variables) {
   return constraints;
 }
 
-TEST(AdditiveNoiseProperty, ConstraintsAreObeyed) {
+TEST(AdditiveNoiseProperty, ConstraintsAreSatisfied) {
   const Matrix values = curved_table(60, 2);
   EXPECT_TRUE(rc::check("allowed or required edges only, required ones all, no cycle, not too many parents", [&] {
     Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
     const GraphConstraints constraints = random_constraints(random, 4);
     AdditiveNoiseParams params = rough();
     params.seed = random.bits();
-    params.price = random.uniform(0, 2);
+    params.penalty = random.uniform(0, 2);
     const AdditiveNoiseResult result = find(values, params, constraints);
     ByteMatrix may = constraints.allowed;
     for (const auto& [i, j] : constraints.required) {
@@ -296,7 +296,7 @@ TEST(AdditiveNoiseProperty, ConstraintsAreObeyed) {
   }));
 }
 
-TEST(AdditiveNoiseProperty, RequiredLinksAndPairsApartAreObeyed) {
+TEST(AdditiveNoiseProperty, RequiredLinksAndPairsApartAreSatisfied) {
   const Matrix values = curved_table(60, 3);
   EXPECT_TRUE(rc::check("a link in one direction or the other; no common child of what is apart", [&] {
     Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
@@ -377,11 +377,11 @@ TEST(AdditiveNoise, EvidenceIsFinite) {
 }
 
 TEST(AdditiveNoise, EvidenceGrowsWithTheSignalAndItsErrorFallsWithRows) {
-  const auto of = [](Index rows, double noise) {
+  const auto edge_of = [](Index rows, double noise) {
     const Matrix values = table(rows, 2, 7, [&](Random&, auto&& x) { x[1] = std::sin(2 * x[0]) + noise * x[1]; });
     return find(values).edges.at(0);
   };
-  const GraphEdge few = of(100, 0.5), many = of(900, 0.5), clear = of(900, 0.1);
+  const GraphEdge few = edge_of(100, 0.5), many = edge_of(900, 0.5), clear = edge_of(900, 0.1);
   EXPECT_GT(clear.existence.value, many.existence.value + 1);  // ln 5, less what must be learnt
   EXPECT_GT(clear.direction.value, many.direction.value);
   EXPECT_THAT(few.existence.standard_error / many.existence.standard_error, AllOf(Ge(2), Le(5)));  // 3
@@ -398,7 +398,8 @@ TEST(AdditiveNoise, ExistenceIsWhatTheChildsEntropyLoses) {
     std::erase(without, edge.from);
     const auto entropy = [&](const std::vector<int>& parents) {
       const int child = edge.to;
-      return surprisals(regression.residuals(std::span(&child, 1), parents).left_out.col(0), NoiseLaw::any).mean();
+      return surprisals(regression.residuals(std::span(&child, 1), parents).left_out.col(0), NoiseDistribution::any)
+          .mean();
     };
     EXPECT_NEAR(edge.existence.value, entropy(without) - entropy(with), 0.02);
   }
@@ -586,10 +587,10 @@ TEST(AdditiveNoise, MistakesAreNamed) {
     return found;
   };
   using Params = AdditiveNoiseParams;
-  EXPECT_THAT(message([](Params& p) { p.price = -0.5; }), HasSubstr("a price of -0.5"));
-  EXPECT_THAT(message([](Params& p) { p.price = std::nan(""); }), HasSubstr("a price of nan"));
+  EXPECT_THAT(message([](Params& p) { p.penalty = -0.5; }), HasSubstr("a penalty of -0.5"));
+  EXPECT_THAT(message([](Params& p) { p.penalty = std::nan(""); }), HasSubstr("a penalty of nan"));
   EXPECT_THAT(message([](Params& p) { p.max_parents = 0; }), HasSubstr("at most 0 parents"));
-  EXPECT_THAT(message([](Params& p) { p.sure = -1; }), HasSubstr("-1 standard errors"));
+  EXPECT_THAT(message([](Params& p) { p.confidence = -1; }), HasSubstr("-1 standard errors"));
   EXPECT_THAT(message([](Params& p) { p.max_rows = -7; }), HasSubstr("at most -7 rows"));
   EXPECT_NO_THROW(validate(AdditiveNoiseParams{}));
   EXPECT_THAT(message_of<UsageError>([] { find(Matrix::Zero(3, 2), {}, anything(3)); }),
@@ -603,8 +604,9 @@ TEST(AdditiveNoise, RequiredCyclesAreRefused) {
 }
 
 TEST(AdditiveNoise, NamesAreReadBack) {
-  for (const NoiseLaw law : {NoiseLaw::any, NoiseLaw::gaussian}) EXPECT_EQ(parse<NoiseLaw>(name(law)), law);
-  EXPECT_THAT(message_of<UsageError>([] { parse<NoiseLaw>("cauchy"); }),
+  for (const NoiseDistribution distribution : {NoiseDistribution::any, NoiseDistribution::gaussian})
+    EXPECT_EQ(parse<NoiseDistribution>(name(distribution)), distribution);
+  EXPECT_THAT(message_of<UsageError>([] { parse<NoiseDistribution>("cauchy"); }),
               AllOf(HasSubstr("'cauchy'"), HasSubstr("any or gaussian")));
   EXPECT_EQ(name(DirectionBy::score), "score");
   EXPECT_EQ(name(DirectionBy::collider), "collider");

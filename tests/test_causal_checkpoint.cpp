@@ -264,7 +264,7 @@ TEST(Bytes, EveryBitComesBack) {
     const GraphCheckpoint checkpoint = random.coin() ? random_scores(random) : random_networks(random);
     const std::string bytes = to_bytes(checkpoint);
     const GraphCheckpoint back = parse_graph_checkpoint(bytes, "x");
-    RC_ASSERT(back.of == checkpoint.of);
+    RC_ASSERT(back.identity == checkpoint.identity);
     RC_ASSERT(back.state.index() == checkpoint.state.index());
     RC_ASSERT(to_bytes(back) == bytes);
   }));
@@ -273,7 +273,7 @@ TEST(Bytes, EveryBitComesBack) {
 
 TEST(Bytes, ScoresComeBackAsTheyWere) {
   const GraphCheckpoint saved = small_scores(), back = parse_graph_checkpoint(to_bytes(saved), "x");
-  EXPECT_EQ(back.of, saved.of);
+  EXPECT_EQ(back.identity, saved.identity);
   const auto& [means, rows] = std::get<KnownScores>(back.state);
   EXPECT_EQ(means, std::get<KnownScores>(saved.state).means);
   EXPECT_EQ(rows, std::get<KnownScores>(saved.state).rows);
@@ -436,14 +436,15 @@ TEST_F(AdditiveNoiseCheckpoint, SearchesOnEveryScaleContinue) {
   }
 }
 
-// Prices and constraints choose among graphs; scores know nothing of them, and stay what they would be without a file.
+// Penalties and constraints choose among graphs; scores know nothing of them, and stay what they would be without a
+// file.
 TEST_F(AdditiveNoiseCheckpoint, ServesOtherChoicesAmongTheSameScores) {
   const Matrix values = curved_chain(120, 6, 4);
   find(values, rough(path));
   AdditiveNoiseParams params = rough();
-  params.price = 4;
+  params.penalty = 4;
   params.max_parents = 1;
-  params.sure = 1;
+  params.confidence = 1;
   const AdditiveNoiseResult straight = find(values, params);
   params.checkpoint = path;
   expect_same(find(values, params), straight);
@@ -484,7 +485,7 @@ TEST_F(AdditiveNoiseCheckpoint, OfAnotherTableOrOtherSettingsIsRefusedAndKept) {
   }
   const auto settings = HasSubstr("[checkpoint] " + path + " is the checkpoint of a search with other settings");
   EXPECT_THAT(refusal(values, [](auto& p) { p.seed = 4; }), settings);
-  EXPECT_THAT(refusal(values, [](auto& p) { p.noise = NoiseLaw::gaussian; }), settings);
+  EXPECT_THAT(refusal(values, [](auto& p) { p.noise = NoiseDistribution::gaussian; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.max_rows = 50; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.regression.max_landmarks = 11; }), settings);
   EXPECT_THAT(refusal(values, [](auto& p) { p.regression.landmarks = 9; }), settings);
@@ -519,7 +520,7 @@ TEST_F(AdditiveNoiseCheckpoint, APlaceThatCannotBeWrittenIsKnownBeforeTheWork) {
 TEST(LocalScores, AnInterruptionLeavesNoScoreThatWasNotComputed) {
   const ThreadLimit one(1);
   const Regression regression(standardised(curved_chain(60, 4, 8)), rough().regression, Key{1});
-  LocalScores scores(regression, NoiseLaw::any), whole(regression, NoiseLaw::any);
+  LocalScores scores(regression, NoiseDistribution::any), whole(regression, NoiseDistribution::any);
   const std::vector<LocalScores::Query> queries = {{0, {}}, {1, {0}}, {2, {0}}, {1, {0}}, {3, {1, 2}}};
   NoProgress silent;
   whole.prepare(queries, silent);

@@ -136,7 +136,7 @@ Matrix chain(Index rows, int variables, std::uint64_t seed) {
 
 ByteMatrix complete(int variables) { return ByteMatrix::Ones(variables, variables); }
 
-// Short, with several looks, both stages.
+// Short, with several checks, both stages.
 DifferentiableParams short_params() {
   DifferentiableParams params;
   params.first.max_epochs = 30;
@@ -263,7 +263,7 @@ TEST(FansiteDcd, WithEveryPairIsSdcdWithoutItsFirstStage) {
   EXPECT_NE(run(data, params).weights, masked.weights);
 }
 
-// γ freezes at the first look that may, ten looks later at the earliest patience ends.
+// γ freezes at the first check that may, ten checks later at the earliest patience ends.
 TEST(FansiteDcd, AnEmptyMaskGivesTheEmptyGraph) {
   DifferentiableParams params;
   params.second.max_epochs = 3000;
@@ -381,7 +381,7 @@ TEST(Start, StandardisesIfAsked) {
 
 // ---- The loop, rule by rule -----------------------------------------------------------------------------------------
 
-// The first look never freezes, the second does if there is no cycle, and counts at once.
+// The first check never freezes, the second does if there is no cycle, and counts at once.
 TEST(Loop, GammaFreezesWhenThereIsNoCycle) {
   DifferentiableParams params = short_params();
   params.freeze_threshold = 1e9;  // no edge is above it
@@ -395,7 +395,7 @@ TEST(Loop, GammaFreezesWhenThereIsNoCycle) {
     EXPECT_EQ(state.best.empty(), epoch < 6) << epoch;
     EXPECT_EQ(state.gamma_index, std::min(epoch + 1, 7)) << epoch;
   }
-  params.freeze = false;  // then every look counts and γ goes on
+  params.freeze = false;  // then every check counts and γ goes on
   DifferentiableTraining unfrozen(chain(60, 3, 10), complete(3), params);
   unfrozen.advance(1);
   EXPECT_FALSE(unfrozen.state().best.empty());
@@ -421,7 +421,7 @@ TEST(Loop, GammaGoesOnWhenACycleComesBack) {
     state.best = state.parameters;
     state.best_loss = -1e9;
     training.restore(state);
-    training.advance(1);  // epoch 24 looks
+    training.advance(1);  // epoch 24 checks
     state = training.state();
     EXPECT_EQ(state.gamma, 0.7);
     EXPECT_FALSE(state.frozen_gamma.has_value());
@@ -434,11 +434,11 @@ TEST(Loop, GammaGoesOnWhenACycleComesBack) {
   }
 }
 
-// Looks without improvement are counted, an improvement starts the count again, and the best networks are returned.
+// Checks without improvement are counted, an improvement starts the count again, and the best networks are returned.
 TEST(Loop, PatienceEndsAStageWithTheBestNetworks) {
   DifferentiableParams params = short_params();
   params.second.max_epochs = 4000;
-  params.second.learning_rate = 0.05;  // noisy, so that not every look is better
+  params.second.learning_rate = 0.05;  // noisy, so that not every check is better
   params.check_every = 1;
   params.patience = 10;
   params.freeze = false;
@@ -471,7 +471,7 @@ TEST(Loop, PatienceEndsAStageWithTheBestNetworks) {
 
 TEST(Loop, TheFirstStageTakes201EpochsAtLeast) {
   DifferentiableParams params;
-  params.first.learning_rate = 1e-12;  // the first look may well stay the best
+  params.first.learning_rate = 1e-12;  // the first check may well stay the best
   params.second.max_epochs = 0;
   const DifferentiableResult result = run(chain(40, 2, 13), params);
   EXPECT_TRUE(result.first.stopped_early);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small tables whose equations are known, from values to graph and JSON. How directions are found is in
-// test_dag_additive_noise.cpp; here it is what goes in, what is obeyed and what comes out.
+// test_dag_additive_noise.cpp; here it is what goes in, what is satisfied and what comes out.
 #include "fansite/run/causal_graph.h"
 
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ CausalGraphResult find(const Dataset& data, const ByteMatrix* links, const Causa
 }
 
 /// The curved table inside its moral graph.
-CausalGraphResult find_obeying(const std::string& rules) {
+CausalGraphResult find_satisfying(const std::string& rules) {
   const Dataset data = curved();
   const ByteMatrix links = truth().moral_graph();
   return find(data, &links, method(GraphMethod::additive_noise), Knowledge::parse(rules, "rules.txt", data.names));
@@ -114,7 +114,7 @@ TEST(CausalGraph, OfCurvedEquationsIsTheTrueOne) {
     EXPECT_EQ(result.graph.directed, truth().adjacency());
     EXPECT_EQ(count(result.graph.undirected), 0);
     EXPECT_EQ(result.links, *links);
-    EXPECT_EQ(result.variables, curved().names);
+    EXPECT_EQ(result.names, curved().names);
     EXPECT_EQ(result.rows, 300);
     EXPECT_FALSE(result.boundaries.has_value());
     EXPECT_FALSE(result.differentiable.has_value());
@@ -174,7 +174,7 @@ TEST(CausalGraph, WarnsWhereNoiseDoesNotJustAdd) {
   }
   const ByteMatrix links = all_pairs(2);
   CausalGraphParams params = method(GraphMethod::additive_noise);
-  params.additive_noise.price = 0;
+  params.additive_noise.penalty = 0;
   const CausalGraphResult result = find(data, &links, params, Knowledge::parse("require a -> b", "r", data.names));
   EXPECT_FALSE(result.additive_noise->additivity.additive);
   EXPECT_THAT(result.warnings, Contains(AllOf(HasSubstr("'b' depends on 'a'"), HasSubstr("does not just add"))));
@@ -198,15 +198,15 @@ TEST(CausalGraph, HasTheSameBitsForOneAndTwoThreads) {
 // ---- Knowledge ------------------------------------------------------------------------------------------------------
 
 TEST(CausalGraphKnowledge, AForbiddenEdgeIsAbsent) {
-  const CausalGraphResult result = find_obeying("forbid a -> b");
+  const CausalGraphResult result = find_satisfying("forbid a -> b");
   EXPECT_FALSE(result.graph.directed(a, b));
   EXPECT_FALSE(result.graph.undirected(a, b));
-  EXPECT_FALSE(linked(find_obeying("forbid a -- b").graph, a, b));
+  EXPECT_FALSE(linked(find_satisfying("forbid a -- b").graph, a, b));
 }
 
 TEST(CausalGraphKnowledge, ARequiredEdgeIsPresentAgainstTheDataAndOutsideTheLinks) {
-  EXPECT_TRUE(find_obeying("require d -> a").graph.directed(d, a));
-  const CausalGraphResult result = find_obeying("require b -> d");  // which no link allows
+  EXPECT_TRUE(find_satisfying("require d -> a").graph.directed(d, a));
+  const CausalGraphResult result = find_satisfying("require b -> d");  // which no link allows
   EXPECT_FALSE(result.links(b, d));
   EXPECT_TRUE(result.graph.directed(b, d));
   for (const causal::GraphEdge& edge : result.additive_noise->edges) {
@@ -216,15 +216,15 @@ TEST(CausalGraphKnowledge, ARequiredEdgeIsPresentAgainstTheDataAndOutsideTheLink
 }
 
 TEST(CausalGraphKnowledge, ARequiredLinkIsPresentInOneDirection) {
-  const PartialDag graph = find_obeying("require b -- d").graph;
+  const PartialDag graph = find_satisfying("require b -- d").graph;
   EXPECT_TRUE(linked(graph, b, d));
   EXPECT_EQ(graph.directed(b, d) + graph.directed(d, b) + graph.undirected(b, d), 1);
-  const PartialDag one_way = find_obeying("require b -- d\nforbid b -> d").graph;
+  const PartialDag one_way = find_satisfying("require b -- d\nforbid b -> d").graph;
   EXPECT_TRUE(one_way.directed(d, b));
 }
 
-TEST(CausalGraphKnowledge, TiersAreObeyed) {
-  const PartialDag graph = find_obeying("tier 1: c d\ntier 2: a b").graph;
+TEST(CausalGraphKnowledge, TiersAreSatisfied) {
+  const PartialDag graph = find_satisfying("tier 1: c d\ntier 2: a b").graph;
   for (const int early : {c, d}) {
     for (const int late : {a, b}) {
       EXPECT_FALSE(graph.directed(late, early));
@@ -232,19 +232,19 @@ TEST(CausalGraphKnowledge, TiersAreObeyed) {
     }
   }
   EXPECT_TRUE(graph.directed(c, b));  // turned round, not lost
-  const PartialDag within = find_obeying("tier 1: c d\ntier 2: a b\ntier 1 within forbidden").graph;
+  const PartialDag within = find_satisfying("tier 1: c d\ntier 2: a b\ntier 1 within forbidden").graph;
   EXPECT_FALSE(linked(within, c, d));
 }
 
 TEST(CausalGraphKnowledge, RootsHaveNoParentsAndSinksNoChildren) {
-  const PartialDag graph = find_obeying("root d\nsink a").graph;
+  const PartialDag graph = find_satisfying("root d\nsink a").graph;
   EXPECT_EQ(count(graph.directed.col(d)) + count(graph.undirected.col(d)), 0);
   EXPECT_EQ(count(graph.directed.row(a)) + count(graph.undirected.row(a)), 0);
   EXPECT_TRUE(graph.directed(d, a));
 }
 
 TEST(CausalGraphKnowledge, APairThatIsNotInOneBoundaryHasNoLinkAndNoCommonChild) {
-  const PartialDag graph = find_obeying("not-in-boundary a c").graph;
+  const PartialDag graph = find_satisfying("not-in-boundary a c").graph;
   EXPECT_FALSE(linked(graph, a, c));
   for (const int child : {b, d}) EXPECT_FALSE(graph.directed(a, child) && graph.directed(c, child)) << child;
   EXPECT_TRUE(linked(graph, a, d) || linked(graph, c, d));
@@ -252,7 +252,7 @@ TEST(CausalGraphKnowledge, APairThatIsNotInOneBoundaryHasNoLinkAndNoCommonChild)
 
 // The links in their first directions would make the pair parents of one child.
 TEST(CausalGraphKnowledge, RequiredLinksMakeNoCommonChildOfAPairThatIsNotInOneBoundary) {
-  const PartialDag graph = find_obeying("require a -- d\nrequire c -- d\nnot-in-boundary a c").graph;
+  const PartialDag graph = find_satisfying("require a -- d\nrequire c -- d\nnot-in-boundary a c").graph;
   EXPECT_TRUE(linked(graph, a, d));
   EXPECT_TRUE(linked(graph, c, d));
   EXPECT_FALSE(linked(graph, a, c));
@@ -260,20 +260,20 @@ TEST(CausalGraphKnowledge, RequiredLinksMakeNoCommonChildOfAPairThatIsNotInOneBo
 }
 
 TEST(CausalGraphKnowledge, APairInOneBoundaryHasALinkOrACommonChild) {
-  const PartialDag graph = find_obeying("in-boundary b d").graph;
+  const PartialDag graph = find_satisfying("in-boundary b d").graph;
   bool together = linked(graph, b, d);
   for (const int child : {a, c}) together = together || (graph.directed(b, child) && graph.directed(d, child));
   EXPECT_TRUE(together);
 }
 
 TEST(CausalGraphKnowledge, ThatAgreesChangesNoEdge) {
-  const CausalGraphResult result = find_obeying("require a -> b\nforbid d -> *\ntier 1: a\ntier 2: b c d");
+  const CausalGraphResult result = find_satisfying("require a -> b\nforbid d -> *\ntier 1: a\ntier 2: b c d");
   EXPECT_EQ(result.graph.directed, truth().adjacency());
   EXPECT_TRUE(result.additive_noise->edges.at(0).by == causal::DirectionBy::knowledge);
   EXPECT_EQ(result.additive_noise->edges.at(0).direction.value, INFINITY);
 }
 
-TEST(CausalGraphKnowledge, IsNotForTheMethodsThatCannotObeyIt) {
+TEST(CausalGraphKnowledge, IsNotForTheMethodsThatTakeNone) {
   const Dataset data = curved();
   const ByteMatrix links = all_pairs(4);
   const Knowledge knowledge = Knowledge::parse("forbid a -> b", "rules.txt", data.names);
@@ -425,7 +425,7 @@ TEST(CausalGraphJson, ReadsBackAsTheSameGraph) {
   for (const GraphMethod each : {GraphMethod::additive_noise, GraphMethod::differentiable, GraphMethod::sdcd}) {
     const CausalGraphResult result = find(curved(), &links, method(each));
     const SavedGraph saved = parse_graph(to_json(result, {}), "here");
-    EXPECT_EQ(saved.variables, result.variables);
+    EXPECT_EQ(saved.names, result.names);
     EXPECT_GT(count(saved.adjacency), 0);
     EXPECT_EQ(saved.adjacency, result.graph.directed + result.graph.undirected) << name(each);
   }
@@ -468,8 +468,8 @@ TEST(CausalGraphJson, HasEveryFieldOfTheFormat) {
                                          "complete", "additivity", "score", "fits", "rows_used", "links", "edges",
                                          "roles", "weights", "timing"));
   EXPECT_EQ(json.at("links").size(), 10u);
-  EXPECT_EQ(json.at("format"), "fansite.graph/1");
-  EXPECT_EQ(result_format(to_json(result, timing), "here"), "fansite.graph/1");
+  EXPECT_EQ(json.at("format"), "fansite.graph/2");
+  EXPECT_EQ(result_format(to_json(result, timing), "here"), "fansite.graph/2");
   EXPECT_EQ(json.at("variables"), Json(data.names));
   EXPECT_EQ(json.at("rows"), 300);
   EXPECT_EQ(json.at("rows_used"), 300);
@@ -517,7 +517,7 @@ TEST(CausalGraphJson, HasEveryFieldOfTheFormat) {
 }
 
 TEST(CausalGraphJson, WhatIsCertainIsNullAndNotANumber) {
-  const Json json = Json::parse(to_json(find_obeying("require a -> b"), {}));
+  const Json json = Json::parse(to_json(find_satisfying("require a -> b"), {}));
   const Json& edge = json.at("edges").at(0);
   EXPECT_EQ(edge.at("direction_by"), "knowledge");
   EXPECT_TRUE(edge.at("direction").at("value").is_null());

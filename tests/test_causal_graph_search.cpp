@@ -66,10 +66,10 @@ RegressionParams exact() {
 }
 
 struct Searching {
-  Searching(const Matrix& values, GraphConstraints constraints, double price = 0.01, int max_parents = 10)
+  Searching(const Matrix& values, GraphConstraints constraints, double penalty = 0.01, int max_parents = 10)
       : regression(standardised(values), exact(), Key{1}),
-        scores(regression, NoiseLaw::any),
-        search(scores, std::move(constraints), price, max_parents, silent) {}
+        scores(regression, NoiseDistribution::any),
+        search(scores, std::move(constraints), penalty, max_parents, silent) {}
 
   NoProgress silent;
   Regression regression;
@@ -95,7 +95,7 @@ TEST(GraphSearch, NearlyAlwaysFindsTheBestOfAllGraphs) {
       const Matrix values = random_table(random, nodes, 60);
       AdditiveNoiseParams params;
       params.regression = exact();
-      Searching one(values, anything(nodes), params.price * std::log(60.0) / 120);
+      Searching one(values, anything(nodes), params.penalty * std::log(60.0) / 120);
       double least = std::numeric_limits<double>::infinity();
       for (const ParentSets& graph : graphs) least = std::min(least, one.search.total(graph));
       ParentSets found = one.search.start();
@@ -189,7 +189,7 @@ TEST(GraphSearch, KeepsTheEdgeItIsToldTo) {
   EXPECT_EQ(graph, (ParentSets{{}, {0}}));
 }
 
-TEST(GraphSearch, TotalsAreEntropiesAndPrices) {
+TEST(GraphSearch, TotalsAreEntropiesAndPenalties) {
   const Matrix values = curved_table(80, 13);
   Searching cheap(values, anything(4), 0), dear(values, anything(4), 0.25);
   const ParentSets graph = {{}, {0}, {0, 1}, {}};
@@ -197,7 +197,7 @@ TEST(GraphSearch, TotalsAreEntropiesAndPrices) {
   double sum = 0;
   for (int j = 0; j < 4; ++j) {
     const Residuals left = cheap.scores.regression().residuals(std::span(&j, 1), graph[static_cast<std::size_t>(j)]);
-    sum += surprisals(left.left_out.col(0), NoiseLaw::any).mean();
+    sum += surprisals(left.left_out.col(0), NoiseDistribution::any).mean();
   }
   EXPECT_NEAR(cheap.search.total(graph), sum, 1e-10);
   EXPECT_EQ(cheap.scores.fits(), 4);

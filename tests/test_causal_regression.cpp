@@ -151,7 +151,9 @@ Vector left_by_line(const Matrix& x, const Vector& y) {
   return result;
 }
 
-double score(const Residuals& residuals) { return surprisals(residuals.left_out.col(0), NoiseLaw::any).mean(); }
+double score(const Residuals& residuals) {
+  return surprisals(residuals.left_out.col(0), NoiseDistribution::any).mean();
+}
 
 // ---- Leaving rows out -----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Surprisals of samples whose law is known, against a plain kernel estimate, and of samples that are odd.
+// Surprisals of samples whose distribution is known, against a plain kernel estimate, and of samples that are odd.
 #include "fansite/causal/residual_entropy.h"
 
 #include <gmock/gmock.h>
@@ -23,15 +23,15 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-struct Law {
+struct Distribution {
   std::string name;
   std::function<double(Random&)> draw;
   std::function<double(double)> surprisal;  ///< −ln p
   double entropy;
 };
 
-const std::vector<Law>& laws() {
-  static const std::vector<Law> laws = {
+const std::vector<Distribution>& distributions() {
+  static const std::vector<Distribution> distributions = {
       {"normal", [](Random& r) { return r.normal(); }, [](double x) { return 0.5 * std::log(2 * kPi) + 0.5 * x * x; },
        0.5 * std::log(2 * kPi * std::numbers::e)},
       {"uniform", [](Random& r) { return r.uniform(); }, [](double) { return 0.0; }, 0},
@@ -48,79 +48,82 @@ const std::vector<Law>& laws() {
       {"Cauchy", [](Random& r) { return std::tan(kPi * (r.uniform() - 0.5)); },
        [](double x) { return std::log(kPi * (1 + x * x)); }, std::log(4 * kPi)},
   };
-  return laws;
+  return distributions;
 }
 
-Vector drawn(const Law& law, Index rows, std::uint64_t seed) {
+Vector drawn(const Distribution& distribution, Index rows, std::uint64_t seed) {
   Random random(Key{seed});
   Vector e(rows);
-  for (double& x : e) x = law.draw(random);
+  for (double& x : e) x = distribution.draw(random);
   return e;
 }
 
-Vector normals(Index rows, std::uint64_t seed) { return drawn(laws()[0], rows, seed); }
+Vector normals(Index rows, std::uint64_t seed) { return drawn(distributions()[0], rows, seed); }
 
-/// By how much the estimate is more surprised than the law itself, on average over the sample.
-double regret(const Law& law, const Vector& e) {
-  return surprisals(e, NoiseLaw::any).mean() - e.unaryExpr(law.surprisal).mean();
+/// By how much the estimate is more surprised than the distribution itself, on average over the sample.
+double regret(const Distribution& distribution, const Vector& e) {
+  return surprisals(e, NoiseDistribution::any).mean() - e.unaryExpr(distribution.surprisal).mean();
 }
 
-// ---- Known laws -----------------------------------------------------------------------------------------------------
+// ---- Known distributions --------------------------------------------------------------------------------------------
 
 // Of 2000: the true surprisals' own mean has a standard error of 0.016 (normal) to 0.04 (Cauchy); the estimate costs
 // 0.01 nat more, at edges 0.06 to 0.09.
 TEST(Surprisals, AverageToTheEntropy) {
-  for (const Law& law : laws()) {
-    const double tolerance = law.name == "normal" || law.name == "Laplace" ? 0.07 : 0.13;
+  for (const Distribution& distribution : distributions()) {
+    const double tolerance = distribution.name == "normal" || distribution.name == "Laplace" ? 0.07 : 0.13;
     for (const std::uint64_t seed : {1, 2, 3}) {
-      EXPECT_NEAR(surprisals(drawn(law, 2000, seed), NoiseLaw::any).mean(), law.entropy, tolerance) << law.name;
+      EXPECT_NEAR(surprisals(drawn(distribution, 2000, seed), NoiseDistribution::any).mean(), distribution.entropy,
+                  tolerance)
+          << distribution.name;
     }
   }
 }
 
-// Against the law's own surprisal of the same sample, which takes the sampling error out.
-TEST(Surprisals, CostLittleMoreThanThoseOfTheLaw) {
-  for (const Law& law : laws()) {
-    const bool edged = law.name == "uniform" || law.name == "exponential";  // a density that jumps is harder
+// Against the distribution's own surprisal of the same sample, which takes the sampling error out.
+TEST(Surprisals, CostLittleMoreThanThoseOfTheDistribution) {
+  for (const Distribution& distribution : distributions()) {
+    const bool edged =
+        distribution.name == "uniform" || distribution.name == "exponential";  // a density that jumps is harder
     for (const std::uint64_t seed : {1, 2, 3}) {
-      const double cost = regret(law, drawn(law, 2000, seed));
-      EXPECT_LT(cost, edged ? 0.1 : 0.02) << law.name;
-      EXPECT_GT(cost, -0.01) << law.name;
+      const double cost = regret(distribution, drawn(distribution, 2000, seed));
+      EXPECT_LT(cost, edged ? 0.1 : 0.02) << distribution.name;
+      EXPECT_GT(cost, -0.01) << distribution.name;
     }
   }
 }
 
-// A density that had seen the point would be less surprised than the law: by 0.04 nat for 100 normal ones.
-TEST(Surprisals, AreNotBelowThoseOfTheLawOnAverage) {
-  for (const Law& law : laws()) {
+// A density that had seen the point would be less surprised than the distribution: by 0.04 nat for 100 normal ones.
+TEST(Surprisals, AreNotBelowThoseOfTheDistributionOnAverage) {
+  for (const Distribution& distribution : distributions()) {
     for (const Index rows : {30, 100, 300}) {
       double mean = 0, squares = 0;
       constexpr int kSamples = 60;
       for (std::uint64_t seed = 1; seed <= kSamples; ++seed) {
-        const double cost = regret(law, drawn(law, rows, 100 + seed));
+        const double cost = regret(distribution, drawn(distribution, rows, 100 + seed));
         mean += cost / kSamples;
         squares += cost * cost / kSamples;
       }
       const double error = std::sqrt((squares - mean * mean) / kSamples);
-      EXPECT_GT(mean, -2 * error) << law.name << ' ' << rows;
-      EXPECT_LT(mean, 0.25) << law.name << ' ' << rows;
+      EXPECT_GT(mean, -2 * error) << distribution.name << ' ' << rows;
+      EXPECT_LT(mean, 0.25) << distribution.name << ' ' << rows;
     }
   }
 }
 
-TEST(Surprisals, TellLawsOfTheSameSpreadApart) {
-  // Entropies of variance 1: normal 1.42, Laplace 1.35, uniform 1.24; by a normal law all the same.
-  const Vector uniform = std::sqrt(12.0) * drawn(laws()[1], 1000, 1),
-               laplace = drawn(laws()[2], 1000, 1) / std::sqrt(2);
+TEST(Surprisals, TellDistributionsOfTheSameSpreadApart) {
+  // Entropies of variance 1: normal 1.42, Laplace 1.35, uniform 1.24; by a normal distribution all the same.
+  const Vector uniform = std::sqrt(12.0) * drawn(distributions()[1], 1000, 1),
+               laplace = drawn(distributions()[2], 1000, 1) / std::sqrt(2);
   const Vector normal = normals(1000, 1);
-  const auto by = [](const Vector& e, NoiseLaw law) {
+  const auto by = [](const Vector& e, NoiseDistribution distribution) {
     const double spread = std::sqrt((e.array() - e.mean()).square().mean());
-    return surprisals(e, law).mean() - std::log(spread);
+    return surprisals(e, distribution).mean() - std::log(spread);
   };
-  EXPECT_LT(by(uniform, NoiseLaw::any), by(normal, NoiseLaw::any) - 0.08);
-  EXPECT_LT(by(laplace, NoiseLaw::any), by(normal, NoiseLaw::any) - 0.03);
-  EXPECT_NEAR(by(uniform, NoiseLaw::gaussian), by(normal, NoiseLaw::gaussian), 1e-9);
-  EXPECT_NEAR(by(laplace, NoiseLaw::gaussian), by(normal, NoiseLaw::gaussian), 1e-9);
+  EXPECT_LT(by(uniform, NoiseDistribution::any), by(normal, NoiseDistribution::any) - 0.08);
+  EXPECT_LT(by(laplace, NoiseDistribution::any), by(normal, NoiseDistribution::any) - 0.03);
+  EXPECT_NEAR(by(uniform, NoiseDistribution::gaussian), by(normal, NoiseDistribution::gaussian), 1e-9);
+  EXPECT_NEAR(by(laplace, NoiseDistribution::gaussian), by(normal, NoiseDistribution::gaussian), 1e-9);
 }
 
 // ---- A plain kernel estimate ----------------------------------------------------------------------------------------
@@ -156,14 +159,14 @@ Vector plain_surprisals(const Vector& e) {
 }
 
 // Six grid steps a bandwidth: linear binning and reading widen the kernel's variance by 1/3 of a squared step, 1 %; the
-// density of a smooth law moves by that share of its curvature. Points on their own feel it most.
+// density of a smooth distribution moves by that share of its curvature. Points on their own feel it most.
 TEST(Surprisals, AreThoseOfAPlainKernelEstimate) {
-  for (const Law& law : laws()) {
+  for (const Distribution& distribution : distributions()) {
     for (const Index rows : {20, 301, 1000}) {
-      const Vector e = drawn(law, rows, 7);
-      const Vector found = surprisals(e, NoiseLaw::any), plain = plain_surprisals(e);
-      EXPECT_NEAR(found.mean(), plain.mean(), 0.004) << law.name << ' ' << rows;
-      EXPECT_LT((found - plain).cwiseAbs().maxCoeff(), 0.05) << law.name << ' ' << rows;
+      const Vector e = drawn(distribution, rows, 7);
+      const Vector found = surprisals(e, NoiseDistribution::any), plain = plain_surprisals(e);
+      EXPECT_NEAR(found.mean(), plain.mean(), 0.004) << distribution.name << ' ' << rows;
+      EXPECT_LT((found - plain).cwiseAbs().maxCoeff(), 0.05) << distribution.name << ' ' << rows;
     }
   }
 }
@@ -171,12 +174,13 @@ TEST(Surprisals, AreThoseOfAPlainKernelEstimate) {
 // ---- Units and order ------------------------------------------------------------------------------------------------
 
 TEST(SurprisalsProperty, ScalingAddsItsLogarithm) {
-  EXPECT_TRUE(rc::check("to each, of either law; a shift adds nothing", [] {
+  EXPECT_TRUE(rc::check("to each, of either distribution; a shift adds nothing", [] {
     Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
-    const Law& law = laws()[random.below(static_cast<std::uint32_t>(laws().size()))];
-    const Vector e = drawn(law, static_cast<Index>(3 + random.below(200)), random.bits());
+    const Distribution& distribution =
+        distributions()[random.below(static_cast<std::uint32_t>(distributions().size()))];
+    const Vector e = drawn(distribution, static_cast<Index>(3 + random.below(200)), random.bits());
     const double factor = std::exp(random.uniform(-6, 6)), shift = random.uniform(-100, 100);
-    for (const NoiseLaw noise : {NoiseLaw::any, NoiseLaw::gaussian}) {
+    for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
       const Vector before = surprisals(e, noise);
       const Vector scaled = surprisals(factor * e, noise);
       RC_ASSERT((scaled.array() - before.array() - std::log(factor)).abs().maxCoeff() < 1e-8);
@@ -188,11 +192,12 @@ TEST(SurprisalsProperty, ScalingAddsItsLogarithm) {
 TEST(SurprisalsProperty, OrderDoesNotMatter) {
   EXPECT_TRUE(rc::check("each residual keeps its own", [] {
     Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
-    const Law& law = laws()[random.below(static_cast<std::uint32_t>(laws().size()))];
+    const Distribution& distribution =
+        distributions()[random.below(static_cast<std::uint32_t>(distributions().size()))];
     const auto rows = static_cast<int>(2 + random.below(200));
-    const Vector e = drawn(law, rows, random.bits());
+    const Vector e = drawn(distribution, rows, random.bits());
     const std::vector<int> order = random.permutation(rows);
-    for (const NoiseLaw noise : {NoiseLaw::any, NoiseLaw::gaussian}) {
+    for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
       const Vector expected = surprisals(e, noise)(order);
       RC_ASSERT((surprisals(e(order), noise) - expected).cwiseAbs().maxCoeff() < 1e-9);
     }
@@ -205,17 +210,17 @@ TEST(Surprisals, PointsFarOutAreMoreSurprising) {
   e[1] = 4;
   e[2] = 50;
   e[3] = 1e9;
-  const Vector found = surprisals(e, NoiseLaw::any);
+  const Vector found = surprisals(e, NoiseDistribution::any);
   for (int i = 0; i < 3; ++i) EXPECT_GT(found[i + 1], found[i] + 1);
-  EXPECT_LT(found[3], 60);  // the law's tails fall like 1/e², not like those of a normal one
+  EXPECT_LT(found[3], 60);  // the distribution's tails fall like 1/e², not like those of a normal one
 }
 
-// ---- The normal law -------------------------------------------------------------------------------------------------
+// ---- The normal distribution ----------------------------------------------------------------------------------------
 
 TEST(GaussianSurprisals, AreTheFormula) {
   const Vector e = 3 * normals(100, 9).array() + 1;
   const double mean = e.mean(), variance = (e.array() - mean).square().sum() / 100;
-  const Vector found = surprisals(e, NoiseLaw::gaussian);
+  const Vector found = surprisals(e, NoiseDistribution::gaussian);
   for (Index i = 0; i < e.size(); ++i) {
     const double density = std::exp(-(e[i] - mean) * (e[i] - mean) / (2 * variance)) / std::sqrt(2 * kPi * variance);
     EXPECT_NEAR(found[i], -std::log(density), 1e-12);
@@ -225,9 +230,9 @@ TEST(GaussianSurprisals, AreTheFormula) {
 
 // ---- Odd samples ----------------------------------------------------------------------------------------------------
 
-TEST(Surprisals, OfConstantsAreThoseOfALawOneMillionthWide) {
+TEST(Surprisals, OfConstantsAreThoseOfADistributionOneMillionthWide) {
   for (const Index rows : {1, 2, 3, 10, 1000}) {
-    for (const NoiseLaw noise : {NoiseLaw::any, NoiseLaw::gaussian}) {
+    for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
       const Vector found = surprisals(Vector::Constant(rows, 0.1), noise);
       EXPECT_TRUE(found.allFinite()) << rows;
       // ln 1e-6 = −13.8; the kernel is narrower still.
@@ -239,7 +244,8 @@ TEST(Surprisals, OfConstantsAreThoseOfALawOneMillionthWide) {
 
 TEST(Surprisals, OfAHandfulAreFinite) {
   for (Index rows = 1; rows <= 6; ++rows) {
-    for (const Law& law : laws()) EXPECT_TRUE(surprisals(drawn(law, rows, 10), NoiseLaw::any).allFinite()) << rows;
+    for (const Distribution& distribution : distributions())
+      EXPECT_TRUE(surprisals(drawn(distribution, rows, 10), NoiseDistribution::any).allFinite()) << rows;
   }
 }
 
@@ -253,7 +259,7 @@ Vector levels(Index rows, std::uint32_t count, double share_of_zero, std::uint64
 TEST(Surprisals, OfDiscreteResidualsAreFinite) {
   for (const double share : {0.0, 0.5, 0.9, 0.999}) {
     for (const std::uint32_t count : {1u, 2u, 10u}) {
-      const Vector found = surprisals(levels(400, count, share, 11), NoiseLaw::any);
+      const Vector found = surprisals(levels(400, count, share, 11), NoiseDistribution::any);
       EXPECT_TRUE(found.allFinite()) << share << ' ' << count;
       EXPECT_LT(found.cwiseAbs().maxCoeff(), 30) << share << ' ' << count;
     }
@@ -265,13 +271,14 @@ TEST(Surprisals, OfDiscreteResidualsDoNotHangOnRounding) {
   for (const double share : {0.6, 0.8, 0.95}) {
     const Vector e = levels(400, 2, share, 12);
     const Vector rounded = e + 1e-15 * normals(400, 13);
-    EXPECT_NEAR(surprisals(rounded, NoiseLaw::any).mean(), surprisals(e, NoiseLaw::any).mean(), 0.01) << share;
+    EXPECT_NEAR(surprisals(rounded, NoiseDistribution::any).mean(), surprisals(e, NoiseDistribution::any).mean(), 0.01)
+        << share;
   }
 }
 
 TEST(Surprisals, FallAsRelationsLoseTheirNoiseDownToTheLeastSpread) {
   const Vector e = normals(300, 14);
-  for (const NoiseLaw noise : {NoiseLaw::any, NoiseLaw::gaussian}) {
+  for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
     double last = std::numeric_limits<double>::infinity();
     for (const double spread : {1.0, 1e-2, 1e-4, 1e-5}) {
       const double mean = surprisals(spread * e, noise).mean();

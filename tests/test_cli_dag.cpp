@@ -60,9 +60,9 @@ std::set<std::string> links_of(const Json& result) {
   return links;
 }
 
-std::size_t occurrences(const std::string& text, const std::string& of) {
+std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++count;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
 }
 
@@ -72,7 +72,7 @@ TEST_F(DagTest, WritesTheGraphInFourForms) {
   const Outcome outcome = works(dag({"--out", "g.json", "--graphml", "g.graphml", "--dot", "g.dot", "--csv", "g.csv"}));
   EXPECT_EQ(outcome.out, "");
   const Json result = json("g.json");
-  EXPECT_EQ(result.at("format"), "fansite.graph/1");
+  EXPECT_EQ(result.at("format"), "fansite.graph/2");
   EXPECT_EQ(result.at("settings").at("method"), "fansite-anm");
   EXPECT_EQ(result.at("rows"), 300);
   const std::size_t count = result.at("edges").size();
@@ -218,7 +218,7 @@ TEST_F(DagTest, OddColumnsAreNamed) {
 
 // ---- Knowledge ------------------------------------------------------------------------------------------------------
 
-TEST_F(DagTest, KnowledgeIsObeyed) {
+TEST_F(DagTest, KnowledgeIsSatisfied) {
   ASSERT_THAT(edges_of(works(dag({"--quiet"})).json()), testing::Contains("x5 → x4"));
   put("rules.txt", "# what is known\nforbid x5 -> x4\nrequire x1 -> x3\ntier 1: x2\ntier 2: x4\n");
   const std::set<std::string> edges = edges_of(works(dag({"--knowledge", "rules.txt", "--quiet"})).json());
@@ -245,8 +245,8 @@ TEST_F(DagTest, MistakesAreNamed) {
   fails(dag({"--noise", "nonsense"}), 2, {"'nonsense'", "any or gaussian"});
   fails(dag({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian or flow"});
   fails(dag({"--max-parents", "0"}), 2, {"0 parents"});
-  fails(dag({"--price", "-1"}), 2, {"price of -1"});
-  fails(dag({"--sure", "-1"}), 2, {"-1 standard errors"});
+  fails(dag({"--penalty", "-1"}), 2, {"penalty of -1"});
+  fails(dag({"--confidence", "-1"}), 2, {"-1 standard errors"});
   fails(dag({"--max-rows", "-5"}), 2, {"-5 rows"});
   fails(dag({"--fdr", "2"}), 2, {"fdr"});
   fails(dag({"--method", "fansite-dcd", "--epochs", "-1"}), 2, {"-1"});
@@ -260,7 +260,7 @@ TEST_F(DagTest, BoundariesOfAnotherTableAreRefused) {
   fails({"dag", "wide/data.csv", "--boundaries", "b.json", "--out", "g.json"}, 3, {"b.json", "6 of the table's 8"});
   works(dag({"--out", "graph.json", "--quiet"}));
   fails({"dag", "s/data.csv", "--boundaries", "graph.json", "--out", "g.json"}, 3,
-        {"graph.json", "fansite.boundaries/1"});
+        {"graph.json", "fansite.boundaries/2"});
   fails({"dag", "s/data.csv", "--boundaries", "s/data.csv", "--out", "g.json"}, 3, {"s/data.csv"});
   fails({"dag", "s/data.csv", "--boundaries", "nowhere.json", "--out", "g.json"}, 2, {"nowhere.json"});
 }

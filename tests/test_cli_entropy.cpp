@@ -33,13 +33,13 @@ class Entropy : public ProgramTest {
 TEST_F(Entropy, TellsWhatEachVariableAdds) {
   const Outcome flow = works(quick({}));
   const Json result = flow.json();
-  EXPECT_EQ(result.at("format"), "fansite.entropy/1");
+  EXPECT_EQ(result.at("format"), "fansite.entropy/2");
   EXPECT_EQ(result.at("target"), "x2");
   EXPECT_EQ(result.at("unit"), "nat");
   EXPECT_EQ(result.at("scale"), "original");
   EXPECT_EQ(result.at("given").size(), 2u);
   EXPECT_EQ(result.at("given")[1].at("name"), "x3");
-  EXPECT_EQ(result.at("model").at("members"), 2);
+  EXPECT_EQ(result.at("model").at("networks"), 2);
   EXPECT_EQ(result.at("model").at("out_of_sample"), true);
   EXPECT_NEAR(result.at("entropy").get<double>() - result.at("conditional_entropy").get<double>(),
               result.at("information").get<double>(), 1e-5);
@@ -145,7 +145,7 @@ TEST_F(Entropy, CtrlCStopsWithinASecondAndLeavesNothing) {
   EXPECT_EQ(entries(), (std::vector<std::string>{"sim", "sim/dag.csv", "sim/data.csv", "sim/simulation.json"}));
 }
 
-// Killed without a chance to tidy up, between members and in the middle of one: the same bytes as straight through.
+// Killed without a chance to tidy up, between networks and in the middle of one: the same bytes as straight through.
 TEST_F(Entropy, AKilledTrainingContinuesWithTheSameBits) {
   for (const auto& [steps, folds] : {std::pair("4000", "5"), std::pair("14000", "2")}) {
     std::vector<std::string> words = {"entropy", "sim/data.csv", "--target",    "x2",      "--given",

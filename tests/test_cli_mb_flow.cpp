@@ -50,7 +50,7 @@ TEST_F(MbFlow, SaysWhichEstimatorAndWhy) {
 
 TEST_F(MbFlow, QuietSaysNothing) { EXPECT_EQ(works(mb({"--quiet", "--out", "r.json"})).err, ""); }
 
-TEST_F(MbFlow, ObeysKnowledge) {
+TEST_F(MbFlow, SatisfiesKnowledge) {
   put("rules.txt", "require x1 -> x6\nnot-in-boundary x2 x3\n");
   const Json result = works(mb({"--knowledge", "rules.txt", "--quiet"})).json();
   EXPECT_EQ(result.at("settings").at("knowledge"), Json({"require x1 -> x6", "not-in-boundary x2 x3"}));
@@ -77,7 +77,7 @@ TEST_F(MbFlow, ObeysKnowledge) {
 
 TEST_F(MbFlow, WritesEveryFieldOfTheFormat) {
   const Json result = works(mb({"--quiet"})).json();
-  EXPECT_EQ(result.at("format"), "fansite.boundaries/1");
+  EXPECT_EQ(result.at("format"), "fansite.boundaries/2");
   EXPECT_EQ(result.at("estimator"), "flow");
   const Json& settings = result.at("settings");
   EXPECT_EQ(settings.at("estimator"), "auto");
@@ -88,7 +88,7 @@ TEST_F(MbFlow, WritesEveryFieldOfTheFormat) {
   EXPECT_EQ(result.at("linearity").at("linear_equations"), false);
   EXPECT_EQ(result.at("linearity").at("pair").size(), 2u);
   EXPECT_LT(result.at("linearity").at("pair_p_value"), 0.01);
-  EXPECT_EQ(result.at("members"), 2);
+  EXPECT_EQ(result.at("networks"), 2);
   EXPECT_EQ(result.at("training_steps"), 600);
   EXPECT_GT(result.at("tested_pairs"), 0);
   EXPECT_GT(result.at("timing").at("evaluations"), 1000);
@@ -144,7 +144,7 @@ TEST_F(MbFlow, MistakesAreNamed) {
 TEST_F(MbFlow, ASavedModelGivesTheSameBoundaries) {
   const Json trained = works(mb({"--save-model", "flow.model", "--quiet"})).json();
   const Json loaded = works({"mb", "s/data.csv", "--model", "flow.model", "--quiet"}).json();
-  for (const char* key : {"boundaries", "moral_edges", "threshold", "settings", "members", "training_steps"}) {
+  for (const char* key : {"boundaries", "moral_edges", "threshold", "settings", "networks", "training_steps"}) {
     EXPECT_EQ(trained.at(key), loaded.at(key)) << key;
   }
   works({"simulate", "--sem", "gp", "--nodes", "7", "--rows", "200", "--seed", "5", "--out", "wide", "--quiet"});

@@ -30,7 +30,7 @@ TEST_F(PlanCommand, IsJsonForPrograms) {
   const Json plan = works({"plan", "sim/data.csv", "--estimator", "flow", "--steps", "100", "--folds", "2", "--repeats",
                            "1", "--json", "--quiet"})
                         .json();
-  EXPECT_EQ(plan.at("format"), "fansite.plan/1");
+  EXPECT_EQ(plan.at("format"), "fansite.plan/2");
   EXPECT_EQ(plan.at("estimator"), "flow");
   EXPECT_EQ(plan.at("networks"), 2);
   EXPECT_EQ(plan.at("training_steps"), 200);
@@ -39,7 +39,7 @@ TEST_F(PlanCommand, IsJsonForPrograms) {
   EXPECT_NEAR(plan.at("total_seconds").get<double>(), sum, 1e-9 * sum);
   EXPECT_GT(plan.at("peak_memory_mb"), 1);
   works({"plan", "sim/data.csv", "--out", "plan.json"});
-  EXPECT_EQ(json("plan.json").at("format"), "fansite.plan/1");
+  EXPECT_EQ(json("plan.json").at("format"), "fansite.plan/2");
 }
 
 TEST_F(PlanCommand, RefusesWhatMbRefuses) {

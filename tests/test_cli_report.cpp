@@ -24,8 +24,8 @@ TEST_F(ReportTest, WritesOnePage) {
   EXPECT_EQ(outcome.err, "written to page.html\n");
   const std::string page = content("page.html");
   EXPECT_THAT(page, HasSubstr("<title>Eight &lt;genes&gt;</title>"));
-  EXPECT_THAT(page, HasSubstr("fansite.boundaries/1"));
-  EXPECT_THAT(page, HasSubstr("fansite.graph/1"));
+  EXPECT_THAT(page, HasSubstr("fansite.boundaries/2"));
+  EXPECT_THAT(page, HasSubstr("fansite.graph/2"));
   EXPECT_LT(page.size(), 1'000'000u);
   // In the other order the same page, but for the order of its data.
   works({"report", "g.json", "b.json", "--out", "other.html", "--title", "Eight <genes>", "--quiet"});
@@ -50,7 +50,7 @@ TEST_F(ReportTest, SaysWhatIsWrong) {
   fails({"report"}, 2, {"RESULT"});
   fails({"report", "none.json"}, 2, {"none.json"});
   fails({"report", "none.json", "--out", "p.html"}, 2, {"none.json"});
-  fails({"report", "b.json", "b.json", "--out", "p.html"}, 2, {"both of format fansite.boundaries/1"});
+  fails({"report", "b.json", "b.json", "--out", "p.html"}, 2, {"both of format fansite.boundaries/2"});
   fails({"report", "b.json", "g.json", "b.json"}, 2, {"report --help"});
   fails({"report", "-", "-"}, 2, {"standard input can be read once"});
   fails({"report", "b.json", "--out", "no/such/place.html"}, 2, {"no/such/place.html"});
@@ -58,8 +58,8 @@ TEST_F(ReportTest, SaysWhatIsWrong) {
   fails({"report", "text.json"}, 3, {"text.json is not a JSON result"});
   fails({"report", "empty.json"}, 3, {"empty.json is not a JSON result"});
   fails(Call{.arguments = {"report", "-"}, .input = "{"}, 3, {"standard input is not a JSON result"});
-  fails({"report", "e.json"}, 3, {"fansite.entropy/1", "Give boundaries"});
-  fails({"report", "s/simulation.json"}, 3, {"fansite.simulation/1"});
+  fails({"report", "e.json"}, 3, {"fansite.entropy/2", "Give boundaries"});
+  fails({"report", "s/simulation.json"}, 3, {"fansite.simulation/2"});
   fails({"report", "g.json", "t.json"}, 3, {"different variables"});
 }
 

@@ -78,7 +78,7 @@ bool is_within(const Json& small, const Json& large) {
 
 TEST_F(MbTest, WritesEveryFieldOfTheFormat) {
   const Json result = mb();
-  EXPECT_EQ(result.at("format"), "fansite.boundaries/1");
+  EXPECT_EQ(result.at("format"), "fansite.boundaries/2");
   EXPECT_EQ(result.at("version"), FANSITE_VERSION);
   EXPECT_EQ(result.at("variables").size(), 20u);
   EXPECT_EQ(result.at("rows"), 400);
@@ -223,7 +223,7 @@ TEST_F(SimulateTest, WritesThreeFiles) {
          "50", "--seed", "9", "--out", "a/b"});
   EXPECT_THAT(entries(), ElementsAre("a", "a/b", "a/b/dag.csv", "a/b/data.csv", "a/b/simulation.json"));
   const Json description = json("a/b/simulation.json");
-  EXPECT_EQ(description.at("format"), "fansite.simulation/1");
+  EXPECT_EQ(description.at("format"), "fansite.simulation/2");
   const Json& settings = description.at("settings");
   EXPECT_EQ(settings.at("graph"), "sf");
   EXPECT_EQ(settings.at("nodes"), 8);
@@ -289,7 +289,7 @@ class EvalTest : public ProgramTest {
 
   void put_boundaries(const std::string& name, const std::map<std::string, Strings>& sets,
                       const std::map<std::string, Strings>& paths = {}) const {
-    Json result = {{"format", "fansite.boundaries/1"}, {"variables", {"a", "b", "c", "d", "e"}}};
+    Json result = {{"format", "fansite.boundaries/2"}, {"variables", {"a", "b", "c", "d", "e"}}};
     result["boundaries"] = Json::array();
     for (const auto& [target, members] : sets) {
       Json boundary = {{"target", target}, {"members", Json::array()}};
@@ -307,7 +307,7 @@ class EvalTest : public ProgramTest {
 
   void put_graph(const std::string& name, const std::vector<std::pair<std::string, std::string>>& edges,
                  bool directed = true) const {
-    Json result = {{"format", "fansite.graph/1"}, {"variables", {"a", "b", "c", "d", "e"}}, {"edges", Json::array()}};
+    Json result = {{"format", "fansite.graph/2"}, {"variables", {"a", "b", "c", "d", "e"}}, {"edges", Json::array()}};
     for (const auto& [from, to] : edges) {
       result["edges"].push_back({{"from", from}, {"to", to}, {"directed", directed}});
     }
@@ -415,27 +415,27 @@ TEST_F(EvalTest, Graphs) {
 TEST_F(EvalTest, RefusesWhatItCannotRead) {
   const std::pair<std::string, std::string> texts[] = {
       {"", "not a JSON result of fansite"},
-      {"{\"format\":\"fansite.boundaries/1\",\"vari", "not a JSON result of fansite; was it written completely?"},
+      {"{\"format\":\"fansite.boundaries/2\",\"vari", "not a JSON result of fansite; was it written completely?"},
       {"[1, 2]", "not a JSON result of fansite"},
       {"{\"a\": 1}", "'format' not found"},
       {"{\"format\": 1}", "wrong type"},
       {"{\"format\": \"fansite.boundaries/9\"}", "fansite.boundaries/9"},
-      {"{\"format\": \"fansite.boundaries/1\"}", "'variables' not found"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": 3}", "wrong type"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\", \"a\"]}", "'a' is listed twice"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\"], \"boundaries\": [{\"target\": \"z\"}]}",
+      {"{\"format\": \"fansite.boundaries/2\"}", "'variables' not found"},
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": 3}", "wrong type"},
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\", \"a\"]}", "'a' is listed twice"},
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\"], \"boundaries\": [{\"target\": \"z\"}]}",
        "'z' is not among its variables"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\"], \"boundaries\": [{\"target\": \"a\"}]}",
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\"], \"boundaries\": [{\"target\": \"a\"}]}",
        "'members' not found"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\", \"b\"], \"boundaries\": "
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\", \"b\"], \"boundaries\": "
        "[{\"target\": \"a\", \"members\": [{\"name\": \"b\"}, {\"name\": \"b\"}]}]}",
        "'a' names 'b' twice"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\", \"b\"], \"boundaries\": "
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\", \"b\"], \"boundaries\": "
        "[{\"target\": \"a\", \"members\": [], \"path\": [{\"name\": \"b\"}, {\"name\": \"b\"}]}]}",
        "the path of 'a' names 'b' twice"},
-      {"{\"format\": \"fansite.graph/1\", \"variables\": [\"a\"]}", "'edges' not found"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\"], \"boundaries\": []}", "1 variables"},
-      {"{\"format\": \"fansite.boundaries/1\", \"variables\": [\"a\",\"b\",\"c\",\"d\",\"z\"], \"boundaries\": []}",
+      {"{\"format\": \"fansite.graph/2\", \"variables\": [\"a\"]}", "'edges' not found"},
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\"], \"boundaries\": []}", "1 variables"},
+      {"{\"format\": \"fansite.boundaries/2\", \"variables\": [\"a\",\"b\",\"c\",\"d\",\"z\"], \"boundaries\": []}",
        "'z'"},
   };
   for (const auto& [text, phrase] : texts) {

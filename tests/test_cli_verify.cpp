@@ -70,9 +70,9 @@ TEST_F(VerifyTest, Graphs) {
                    "gaussian",
                    "--scale",
                    "normal-scores",
-                   "--price",
+                   "--penalty",
                    "0.5",
-                   "--sure",
+                   "--confidence",
                    "1",
                    "--max-parents",
                    "2",
@@ -108,7 +108,7 @@ TEST_F(VerifyTest, WhatCannotBeRepeatedIsRefused) {
   works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "r.json", "--quiet"});
   works({"simulate", "--nodes", "6", "--rows", "300", "--seed", "6", "--out", "t", "--quiet"});
   fails({"verify", "r.json", "t/data.csv"}, 3, {"r.json is the result of another table"});
-  fails({"verify", "s/simulation.json", "s/data.csv"}, 3, {"fansite.simulation/1", "mb, dag or entropy"});
+  fails({"verify", "s/simulation.json", "s/data.csv"}, 3, {"fansite.simulation/2", "mb, dag or entropy"});
   fails({"verify", "s/data.csv", "s/data.csv"}, 3, {"not a JSON result"});
   fails({"verify", "nowhere.json", "s/data.csv"}, 2, {"nowhere.json"});
   fails({"verify", "-", "-"}, 2, {"standard input"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boundaries that obey prior knowledge, in every kind of search.
+// Boundaries that satisfy prior knowledge, in every kind of search.
 #include "fansite/causal/constrained_graph.h"
 
 #include <gmock/gmock.h>
@@ -62,36 +62,36 @@ BoundariesResult find(const Dataset& data, const Knowledge& knowledge, const Bou
   return markov_boundaries(data, knowledge, params, silent);
 }
 
-const Boundary& of(const BoundariesResult& result, int target) {
+const Boundary& boundary_of(const BoundariesResult& result, int target) {
   return result.found.boundaries[static_cast<std::size_t>(target)];
 }
 
-TEST(Obedience, APairOutOfEachOthersBoundaryIsNeitherInNorANearMiss) {
+TEST(Constraints, APairOutOfEachOthersBoundaryIsNeitherInNorANearMiss) {
   const Dataset data = collider_table();
   const Knowledge knowledge = known(data, {{Kind::not_in_boundary, 2, 3}});
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
     for (const Symmetry rule : {Symmetry::or_, Symmetry::and_, Symmetry::none}) {
       const BoundariesResult free = find(data, Knowledge(), gaussian(stop, rule));
-      ASSERT_THAT(of(free, 2).variables(), Contains(3));
+      ASSERT_THAT(boundary_of(free, 2).member_indices(), Contains(3));
       const BoundariesResult result = find(data, knowledge, gaussian(stop, rule));
-      EXPECT_THAT(of(result, 2).variables(), Not(Contains(3)));
-      EXPECT_THAT(of(result, 3).variables(), Not(Contains(2)));
-      for (const NearMiss& miss : of(result, 2).near_misses) EXPECT_NE(miss.candidate.variable, 3);
-      for (const int parent : {0, 1}) EXPECT_THAT(of(result, 2).variables(), Contains(parent));
+      EXPECT_THAT(boundary_of(result, 2).member_indices(), Not(Contains(3)));
+      EXPECT_THAT(boundary_of(result, 3).member_indices(), Not(Contains(2)));
+      for (const NearMiss& miss : boundary_of(result, 2).near_misses) EXPECT_NE(miss.candidate.variable, 3);
+      for (const int parent : {0, 1}) EXPECT_THAT(boundary_of(result, 2).member_indices(), Contains(parent));
     }
   }
 }
 
-TEST(Obedience, AKnownMemberIsInAndSaysSo) {
+TEST(Constraints, AKnownMemberIsInAndSaysSo) {
   const Dataset data = collider_table();
   const Knowledge knowledge = known(data, {{Kind::require, 4, 0}});
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
     for (const Symmetry rule : {Symmetry::or_, Symmetry::and_, Symmetry::none}) {
       const BoundariesResult free = find(data, Knowledge(), gaussian(stop, rule));
-      ASSERT_THAT(of(free, 4).variables(), IsEmpty());
+      ASSERT_THAT(boundary_of(free, 4).member_indices(), IsEmpty());
       const BoundariesResult result = find(data, knowledge, gaussian(stop, rule));
-      ASSERT_EQ(of(result, 4).variables(), std::vector<int>({0}));
-      ASSERT_EQ(of(result, 0).members.front().variable, 4);  // known before anything is searched
+      ASSERT_EQ(boundary_of(result, 4).member_indices(), std::vector<int>({0}));
+      ASSERT_EQ(boundary_of(result, 0).members.front().variable, 4);  // known before anything is searched
       for (const Boundary& boundary : result.found.boundaries) {
         for (const Member& member : boundary.members) {
           EXPECT_EQ(member.by_knowledge, boundary.target + member.variable == 4 && member.variable != 2);
@@ -107,7 +107,7 @@ TEST(Obedience, AKnownMemberIsInAndSaysSo) {
   }
 }
 
-TEST(Obedience, WhatIsKnownIsNotPaidFor) {
+TEST(Constraints, WhatIsKnownIsNotPaidFor) {
   // 40 variables of noise and one weak link: among 780 pairs it is within chance, among the one pair left it is not.
   Dataset data;
   Random random(Key{5});
@@ -123,13 +123,13 @@ TEST(Obedience, WhatIsKnownIsNotPaidFor) {
   }
   const BoundariesResult free = find(data, Knowledge(), gaussian());
   const BoundariesResult result = find(data, known(data, statements), gaussian());
-  EXPECT_THAT(of(free, 0).variables(), IsEmpty());
-  EXPECT_EQ(of(result, 0).variables(), std::vector<int>({1}));
-  EXPECT_EQ(of(result, 1).variables(), std::vector<int>({0}));
-  EXPECT_DOUBLE_EQ(of(result, 0).members[0].q_value, of(result, 0).members[0].p_value);
+  EXPECT_THAT(boundary_of(free, 0).member_indices(), IsEmpty());
+  EXPECT_EQ(boundary_of(result, 0).member_indices(), std::vector<int>({1}));
+  EXPECT_EQ(boundary_of(result, 1).member_indices(), std::vector<int>({0}));
+  EXPECT_DOUBLE_EQ(boundary_of(result, 0).members[0].q_value, boundary_of(result, 0).members[0].p_value);
 }
 
-TEST(Obedience, FlowsObeyToo) {
+TEST(Constraints, AreSatisfiedByFlowsToo) {
   const Dataset data = collider_table(400);
   const Knowledge knowledge = known(data, {{Kind::not_in_boundary, 2, 3}, {Kind::require, 4, 0}});
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
@@ -140,29 +140,29 @@ TEST(Obedience, FlowsObeyToo) {
       SCOPED_TRACE(fmt::format("{} {}", name(stop), name(refine)));
       BoundariesResult result;
       ASSERT_NO_THROW(result = find(data, knowledge, params));
-      EXPECT_THAT(of(result, 4).variables(), Contains(0));
-      EXPECT_THAT(of(result, 0).variables(), Contains(4));
-      EXPECT_THAT(of(result, 2).variables(), Not(Contains(3)));
-      EXPECT_THAT(of(result, 3).variables(), Not(Contains(2)));
-      for (const Member& member : of(result, 4).members) EXPECT_EQ(member.by_knowledge, member.variable == 0);
+      EXPECT_THAT(boundary_of(result, 4).member_indices(), Contains(0));
+      EXPECT_THAT(boundary_of(result, 0).member_indices(), Contains(4));
+      EXPECT_THAT(boundary_of(result, 2).member_indices(), Not(Contains(3)));
+      EXPECT_THAT(boundary_of(result, 3).member_indices(), Not(Contains(2)));
+      for (const Member& member : boundary_of(result, 4).members) EXPECT_EQ(member.by_knowledge, member.variable == 0);
       if (stop == StopRule::calibrated) {
-        EXPECT_EQ(of(result, 4).path.front().variable, 0);
-        EXPECT_TRUE(std::isnan(of(result, 4).members.front().stability));
+        EXPECT_EQ(boundary_of(result, 4).path.front().variable, 0);
+        EXPECT_TRUE(std::isnan(boundary_of(result, 4).members.front().stability));
       }
     }
   }
 }
 
-TEST(Obedience, OneTargetAloneKnowsWhatTheOtherWasToldOf) {
+TEST(Constraints, OneTargetAloneKnowsWhatTheOtherWasToldOf) {
   const Dataset data = collider_table();
   BoundariesParams params = gaussian();
   params.targets = {"x0"};
   const BoundariesResult result = find(data, known(data, {{Kind::require, 4, 0}}), params);
-  EXPECT_THAT(result.found.boundaries.front().variables(), Contains(4));
+  EXPECT_THAT(result.found.boundaries.front().member_indices(), Contains(4));
   EXPECT_TRUE(result.found.boundaries.front().members.front().by_knowledge);
 }
 
-TEST(Obedience, NothingKnownChangesNothing) {
+TEST(Constraints, NothingKnownChangesNothing) {
   SimulateParams simulation;
   simulation.nodes = 15;
   simulation.rows = 400;
@@ -175,7 +175,7 @@ TEST(Obedience, NothingKnownChangesNothing) {
   const BoundariesResult told = find(data, known(data, statements), gaussian());
   for (std::size_t t = 0; t < free.found.boundaries.size(); ++t) {
     const Boundary &one = free.found.boundaries[t], &other = told.found.boundaries[t];
-    ASSERT_EQ(one.variables(), other.variables());
+    ASSERT_EQ(one.member_indices(), other.member_indices());
     for (std::size_t m = 0; m < one.members.size(); ++m) {
       EXPECT_EQ(one.members[m].gain, other.members[m].gain);
       EXPECT_EQ(one.members[m].q_value, other.members[m].q_value);
@@ -183,7 +183,7 @@ TEST(Obedience, NothingKnownChangesNothing) {
   }
 }
 
-TEST(Obedience, RefusesToLearnOfColumnsThatSayNothing) {
+TEST(Constraints, RefusesToLearnOfColumnsThatSayNothing) {
   Dataset data = collider_table(100);
   data.values.col(3) = data.values.col(0);
   data.values.col(4).setConstant(2);
@@ -198,7 +198,7 @@ TEST(Obedience, RefusesToLearnOfColumnsThatSayNothing) {
   EXPECT_THROW(find(data, Knowledge({"a", "b"}, {{Kind::forbid, 0, 1}}), gaussian()), UsageError);
 }
 
-TEST(Obedience, MoreKnownMembersThanRowsAllowAreRefused) {
+TEST(Constraints, MoreKnownMembersThanRowsAllowAreRefused) {
   SimulateParams simulation;
   simulation.nodes = 10;
   simulation.rows = 8;
@@ -209,9 +209,9 @@ TEST(Obedience, MoreKnownMembersThanRowsAllowAreRefused) {
               HasSubstr("9 variables are known to be in one boundary, but 8 rows and the gaussian estimator allow 5"));
 }
 
-// Whatever is stated and not contradictory is obeyed; markov_boundaries verifies it and throws else.
-TEST(Obedience, HoldsForAnyKnowledge) {
-  EXPECT_TRUE(rc::check("any knowledge is obeyed", [] {
+// Whatever is stated and not contradictory is satisfied; markov_boundaries verifies it and throws else.
+TEST(Constraints, HoldsForAnyKnowledge) {
+  EXPECT_TRUE(rc::check("any knowledge is satisfied", [] {
     SimulateParams simulation;
     simulation.nodes = *rc::gen::inRange(3, 9);
     simulation.degree = 1;
@@ -247,7 +247,7 @@ TEST(Obedience, HoldsForAnyKnowledge) {
       }
       for (const int z : known_here)
         RC_ASSERT(boundary.members.size() > 0 && [&] {
-          const std::vector<int> members = boundary.variables();
+          const std::vector<int> members = boundary.member_indices();
           return std::find(members.begin(), members.end(), z) != members.end();
         }());
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The probability integral transform against closed forms, right laws and wrong ones.
+// The probability integral transform against closed forms, right distributions and wrong ones.
 #include "fansite/entropy/flow/calibration.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ Dataset pair(Index rows, double spread, std::uint64_t seed) {
   return data;
 }
 
-// Over a Gaussian base, so that laws are right from the first step.
+// Over a Gaussian base, so that distributions are right from the first step.
 Ensemble trained_on(const Dataset& data, int repeats = 2) {
   EnsembleParams params;
   params.folds = 2;
@@ -46,8 +46,8 @@ Ensemble trained_on(const Dataset& data, int repeats = 2) {
   return train_ensemble(data, params, silent);
 }
 
-Calibration of(const EnsembleDensity& density, const std::vector<EntropyQuery>& queries,
-               const CalibrationParams& params = {}) {
+Calibration calibration_of(const EnsembleDensity& density, const std::vector<EntropyQuery>& queries,
+                           const CalibrationParams& params = {}) {
   NoProgress silent;
   return calibration(density, queries, params, silent);
 }
@@ -56,31 +56,32 @@ const std::vector<EntropyQuery> kBoth = {{1, {0}}, {0, {1}}};
 
 // ---- Quadrature -----------------------------------------------------------------------------------------------------
 
-TEST(ConditionalLaw, HasTheProbabilitiesOfANormalLawTo0001) {
+TEST(ConditionalDistribution, HasTheProbabilitiesOfANormalDistributionTo0001) {
   for (const double half_width : {3.0, 4.5, 6.0}) {
-    ConditionalLaw law;
-    law.points = Eigen::RowVectorXf::LinSpaced(65, static_cast<float>(-half_width), static_cast<float>(half_width));
-    law.densities = (-0.5f * law.points.array().square()).exp();
+    ConditionalDistribution distribution;
+    distribution.points =
+        Eigen::RowVectorXf::LinSpaced(65, static_cast<float>(-half_width), static_cast<float>(half_width));
+    distribution.densities = (-0.5f * distribution.points.array().square()).exp();
     const double outside = normal_tail(half_width);
     for (double x = -half_width; x <= half_width; x += 0.05) {
       const double exact = (1 - normal_tail(x) - outside) / (1 - 2 * outside);
-      EXPECT_NEAR(law.probability(0, static_cast<float>(x)), exact, 1e-3) << x << " within " << half_width;
+      EXPECT_NEAR(distribution.probability(0, static_cast<float>(x)), exact, 1e-3) << x << " within " << half_width;
     }
   }
 }
 
-TEST(ConditionalLaw, IsNothingBelowItsPointsAndAllAboveThem) {
-  ConditionalLaw law;
-  law.points = Eigen::RowVectorXf::LinSpaced(5, 0, 4);
-  law.densities = Eigen::RowVectorXf::Ones(5);
-  EXPECT_EQ(law.probability(0, -1), 0);
-  EXPECT_EQ(law.probability(0, 5), 1);
-  EXPECT_FLOAT_EQ(static_cast<float>(law.probability(0, 1.5f)), 0.375f);
-  EXPECT_FLOAT_EQ(law.quantiles(0, 4)[1], 1.5f);
+TEST(ConditionalDistribution, IsNothingBelowItsPointsAndAllAboveThem) {
+  ConditionalDistribution distribution;
+  distribution.points = Eigen::RowVectorXf::LinSpaced(5, 0, 4);
+  distribution.densities = Eigen::RowVectorXf::Ones(5);
+  EXPECT_EQ(distribution.probability(0, -1), 0);
+  EXPECT_EQ(distribution.probability(0, 5), 1);
+  EXPECT_FLOAT_EQ(static_cast<float>(distribution.probability(0, 1.5f)), 0.375f);
+  EXPECT_FLOAT_EQ(distribution.quantiles(0, 4)[1], 1.5f);
 }
 
-// The flow of every member made the identity: what remains is a linear Gaussian model, whose u has a closed form.
-TEST(ConditionalLaw, OfALinearGaussianModelHasItsProbabilities) {
+// The flow of every network made the identity: what remains is a linear Gaussian model, whose u has a closed form.
+TEST(ConditionalDistribution, OfALinearGaussianModelHasItsProbabilities) {
   const Dataset data = pair(400, 0.6, 3);
   EnsembleParams params;
   params.folds = 2;
@@ -91,22 +92,23 @@ TEST(ConditionalLaw, OfALinearGaussianModelHasItsProbabilities) {
   Ensemble ensemble = train_ensemble(data, params, silent);
   Matrix covariance = Matrix::Identity(3, 3);
   covariance(0, 1) = covariance(1, 0) = 0.8;
-  for (Member& member : ensemble.members) {
-    Parameters identity = zero_parameters(member.trained.weights.shape());
+  for (Network& network : ensemble.networks) {
+    Parameters identity = zero_parameters(network.trained.weights.shape());
     identity.c.head(identity.shape.sigmoids).setConstant(std::log(std::expm1(1 - 1e-6)));  // slopes of 1
-    member.trained.weights = pack(identity);
-    member.trained.base = GaussianBase(Vector::Zero(3), covariance(member.order, member.order));
+    network.trained.weights = pack(identity);
+    network.trained.base = GaussianBase(Vector::Zero(3), covariance(network.order, network.order));
   }
   const EnsembleDensity density(ensemble, data.values);
   std::vector<int> rows = {0, 7, 100, 399};
   for (int i = 20; i < 90; ++i) rows.push_back(i);
-  const LawGrid grid = {.margin = 0.25f, .coarse = 33, .tail = 1e-5f, .points = 65};
-  const ConditionalLaw law = conditional_law(density, 1, std::vector<int>{0}, rows, grid);
-  ASSERT_EQ(law.points.rows(), static_cast<Index>(rows.size()));
+  const DistributionGrid grid = {.margin = 0.25f, .coarse = 33, .tail = 1e-5f, .points = 65};
+  const ConditionalDistribution distribution = conditional_distribution(density, 1, std::vector<int>{0}, rows, grid);
+  ASSERT_EQ(distribution.points.rows(), static_cast<Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double x = data.values(rows[i], 0), y = data.values(rows[i], 1);
     const double exact = 1 - normal_tail((y - 0.8 * x) / 0.6);
-    EXPECT_NEAR(law.probability(static_cast<Index>(i), static_cast<float>(y)), exact, 1.5e-3) << "row " << rows[i];
+    EXPECT_NEAR(distribution.probability(static_cast<Index>(i), static_cast<float>(y)), exact, 1.5e-3)
+        << "row " << rows[i];
   }
 }
 
@@ -147,12 +149,12 @@ TEST(CalibrationSummary, KeepsWhatIsImpossibleFinite) {
   EXPECT_NEAR(outside.pit[1], 2.0 / 3, 1e-12);
 }
 
-// ---- Laws that are right and wrong ----------------------------------------------------------------------------------
+// ---- Distributions that are right and wrong -------------------------------------------------------------------------
 
 TEST(Calibration, OfAGaussianPairIsGood) {
   const Dataset data = pair(2000, 0.6, 1);
   const Ensemble ensemble = trained_on(data);
-  const Calibration found = of(EnsembleDensity(ensemble, data.values), kBoth);
+  const Calibration found = calibration_of(EnsembleDensity(ensemble, data.values), kBoth);
   EXPECT_EQ(found.rows, 1000);
   EXPECT_EQ(found.bins, 20);
   ASSERT_EQ(found.targets.size(), 2u);
@@ -172,7 +174,7 @@ TEST(Calibration, OfAGaussianPairIsGood) {
 TEST(Calibration, SeesATableWithTwiceTheSpread) {
   const Dataset data = pair(1000, 0.6, 1), other = pair(1000, 1.2, 2);
   const Ensemble ensemble = trained_on(data);
-  const Calibration found = of(EnsembleDensity(ensemble, other.values), {{1, {0}}});
+  const Calibration found = calibration_of(EnsembleDensity(ensemble, other.values), {{1, {0}}});
   EXPECT_LT(found.targets[0].p_value, 1e-10);
   EXPECT_NEAR(found.targets[0].latent_sd, 2, 0.3);
   EXPECT_GT(found.pit.front(), 0.1) << "20 bins";
@@ -186,11 +188,11 @@ TEST(Calibration, SameBitsForAnyNumberOfThreads) {
   Calibration one, two;
   {
     const ThreadLimit limit(1);
-    one = of(density, kBoth);
+    one = calibration_of(density, kBoth);
   }
   {
     const ThreadLimit limit(2);
-    two = of(density, kBoth);
+    two = calibration_of(density, kBoth);
   }
   EXPECT_EQ(one.pit, two.pit);
   for (std::size_t t = 0; t < kBoth.size(); ++t) {
@@ -206,11 +208,12 @@ TEST(Calibration, StopsWhenAsked) {
   const EnsembleDensity density(ensemble, data.values);
   Impatient impatient;
   EXPECT_THROW(calibration(density, kBoth, {}, impatient), Interrupted);
-  EXPECT_THAT(message_of<UsageError>([&] { of(density, kBoth, {.max_rows = 100, .bins = 0}); }), HasSubstr("0 bins"));
+  EXPECT_THAT(message_of<UsageError>([&] { calibration_of(density, kBoth, {.max_rows = 100, .bins = 0}); }),
+              HasSubstr("0 bins"));
 }
 
 // In the table's columns: a constant, a copy, and a column of few values.
-TEST(Calibration, OfATableLeavesOutWhatHasNoLaw) {
+TEST(Calibration, OfATableLeavesOutWhatHasNoDensity) {
   Dataset data = pair(400, 0.6, 6);
   data.names = {"constant", "x", "y", "copy", "coarse"};
   const Matrix xyz = data.values;

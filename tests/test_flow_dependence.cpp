@@ -40,26 +40,26 @@ Ensemble trained_on(const Dataset& data, const EnsembleParams& params) {
   return train_ensemble(data, params, silent);
 }
 
-// The flow of every member made the identity, and its values left as they are: what remains is the linear Gaussian
-// model of the member's rows, whose answers have closed forms. (An untrained flow will not do: the sigmoids it starts
+// The flow of every network made the identity, and its values left as they are: what remains is the linear Gaussian
+// model of the network's rows, whose answers have closed forms. (An untrained flow will not do: the sigmoids it starts
 // with move quantiles by a tenth of a standard deviation.)
 Ensemble linear(const Dataset& data, int repeats) {
   EnsembleParams params = settings(repeats, 1);
   params.transform = TransformKind::none;
   Ensemble ensemble = trained_on(data, params);
-  for (Member& member : ensemble.members) {
-    Parameters identity = zero_parameters(member.trained.weights.shape());
+  for (Network& network : ensemble.networks) {
+    Parameters identity = zero_parameters(network.trained.weights.shape());
     identity.c.head(identity.shape.sigmoids).setConstant(std::log(std::expm1(1 - 1e-6)));  // slopes of 1
-    member.trained.weights = pack(identity);
+    network.trained.weights = pack(identity);
   }
   return ensemble;
 }
 
-// The same model of the whole table for every member.
+// The same model of the whole table for every network.
 void set_base(Ensemble& ensemble, const Vector& mean, const Matrix& covariance) {
-  for (Member& member : ensemble.members) {
-    const std::vector<int>& order = member.order;
-    member.trained.base = GaussianBase(mean(order), covariance(order, order));
+  for (Network& network : ensemble.networks) {
+    const std::vector<int>& order = network.order;
+    network.trained.base = GaussianBase(mean(order), covariance(order, order));
   }
 }
 
@@ -75,8 +75,8 @@ Dataset linear_table(Index rows, double strength, std::uint64_t seed) {
   return table_of(values);
 }
 
-// A normal law.
-struct Law {
+// A normal distribution.
+struct Distribution {
   double mean = 0, sd = 1;
 
   double scaled(double x) const { return (x - mean) / sd; }
@@ -87,10 +87,10 @@ struct Law {
   }
 };
 
-// Of `variable` in a row given others, by a member's linear model.
-Law law_of(const Member& member, const EnsembleDensity::Part& part, const Table& values, Index row, int variable,
-           const std::vector<int>& given) {
-  const GaussianBase& base = member.trained.base;
+// Of `variable` in a row given others, by a network's linear model.
+Distribution distribution_of(const Network& network, const EnsembleDensity::Part& part, const Table& values, Index row,
+                             int variable, const std::vector<int>& given) {
+  const GaussianBase& base = network.trained.base;
   std::vector<int> places;
   Vector difference(static_cast<Index>(given.size()));
   for (std::size_t k = 0; k < given.size(); ++k) {
@@ -99,12 +99,12 @@ Law law_of(const Member& member, const EnsembleDensity::Part& part, const Table&
   }
   const Index place = part.place[static_cast<std::size_t>(variable)];
   const Vector covariance = base.covariance()(places, place);
-  Law law{base.mean()[place], std::sqrt(base.covariance()(place, place))};
-  if (given.empty()) return law;
+  Distribution distribution{base.mean()[place], std::sqrt(base.covariance()(place, place))};
+  if (given.empty()) return distribution;
   const Vector weights = Matrix(base.covariance()(places, places)).ldlt().solve(covariance);
-  law.mean += weights.dot(difference);
-  law.sd = std::sqrt(base.covariance()(place, place) - weights.dot(covariance));
-  return law;
+  distribution.mean += weights.dot(difference);
+  distribution.sd = std::sqrt(base.covariance()(place, place) - weights.dot(covariance));
+  return distribution;
 }
 
 double z_score(const DependenceScores& scores) {
@@ -138,15 +138,16 @@ TEST(ConditionalQuantiles, AreThoseOfTheGaussianThatJudgesTheRow) {
       expect_ascending(quantiles);
       int checked = 0;
       double worst = 0;
-      for (std::size_t m = 0; m < ensemble.members.size(); ++m) {
+      for (std::size_t m = 0; m < ensemble.networks.size(); ++m) {
         const EnsembleDensity::Part& part = density.parts()[m];
         for (const int row : part.unseen) {
-          const Law law = law_of(ensemble.members[m], part, density.values(), row, 1, given);
-          if (!law.within(density.values().col(1))) continue;
+          const Distribution distribution =
+              distribution_of(ensemble.networks[m], part, density.values(), row, 1, given);
+          if (!distribution.within(density.values().col(1))) continue;
           ++checked;
           for (int k = 0; k < kCount; ++k) {
             const double exact = normal_quantile((k + 0.5) / kCount);
-            worst = std::max(worst, std::abs(law.scaled(static_cast<double>(quantiles(row, k))) - exact));
+            worst = std::max(worst, std::abs(distribution.scaled(static_cast<double>(quantiles(row, k))) - exact));
           }
         }
       }
@@ -162,14 +163,14 @@ TEST(ConditionalQuantiles, AreThoseOfTheGaussianThatJudgesTheRow) {
 TEST(ConditionalQuantiles, OfAMixtureAreThoseOfAllItsJudges) {
   const Dataset data = linear_table(400, 0.5, 8);
   Ensemble ensemble = linear(data, 2);
-  for (Member& member : ensemble.members) {
+  for (Network& network : ensemble.networks) {
     Vector mean = Vector::Zero(4);
-    mean[1] = member.repeat == 0 ? -1.5 : 1.5;
+    mean[1] = network.repeat == 0 ? -1.5 : 1.5;
     Matrix covariance = Matrix::Identity(4, 4);
     covariance(0, 1) = covariance(1, 0) = 0.5;
     covariance(1, 1) = 0.25 + 0.09;  // 0.3² given x0
-    const auto& order = member.order;
-    member.trained.base = GaussianBase(mean(order), covariance(order, order));
+    const auto& order = network.order;
+    network.trained.base = GaussianBase(mean(order), covariance(order, order));
   }
   const EnsembleDensity density(ensemble, data.values);
   constexpr int kCount = 10;
@@ -178,7 +179,7 @@ TEST(ConditionalQuantiles, OfAMixtureAreThoseOfAllItsJudges) {
   int checked = 0;
   for (Index row = 0; row < 400; ++row) {
     const double centre = 0.5 * static_cast<double>(density.values()(row, 0));
-    const Law low{centre - 1.5, 0.3}, high{centre + 1.5, 0.3};
+    const Distribution low{centre - 1.5, 0.3}, high{centre + 1.5, 0.3};
     if (!low.within(density.values().col(1)) || !high.within(density.values().col(1))) continue;
     ++checked;
     for (int k = 0; k < kCount; ++k) {
@@ -218,7 +219,7 @@ void expect_ascending_within_the_column(double least) {
 TEST(ConditionalQuantiles, AscendWithinTheColumnForAnyModel) { expect_ascending_within_the_column(0.5); }
 TEST(ConditionalQuantiles, AscendWithinTheColumnForOutliers) { expect_ascending_within_the_column(1e-3); }
 
-TEST(ConditionalQuantiles, FollowASkewedAndABimodalLaw) {
+TEST(ConditionalQuantiles, FollowASkewedAndABimodalDistribution) {
   constexpr Index kRows = 800;
   Random random(Key{10});
   Matrix values(kRows, 3);
@@ -260,15 +261,16 @@ TEST(DependenceScores, HaveAClosedFormForGaussians) {
       const Eigen::MatrixXf t_nodes = conditional_quantiles(density, 1, given, kNodes);
       const Eigen::MatrixXf z_nodes = conditional_quantiles(density, 2, given, kNodes);
       double worst_with_nodes = 0, worst = 0;
-      for (std::size_t m = 0; m < ensemble.members.size(); ++m) {
+      for (std::size_t m = 0; m < ensemble.networks.size(); ++m) {
         const EnsembleDensity::Part& part = density.parts()[m];
         for (const int row : part.unseen) {
-          const auto law = [&](int variable, const std::vector<int>& others) {
-            return law_of(ensemble.members[m], part, density.values(), row, variable, others);
+          const auto distribution = [&](int variable, const std::vector<int>& others) {
+            return distribution_of(ensemble.networks[m], part, density.values(), row, variable, others);
           };
           std::vector<int> with_z = given;
           with_z.push_back(2);
-          const Law t = law(1, given), z = law(2, given), t_given_z = law(1, with_z);
+          const Distribution t = distribution(1, given), z = distribution(2, given),
+                             t_given_z = distribution(1, with_z);
           // All dependences are positive here, and σ²(t|S, z) = σ²(t|S)·(1 − ρ²).
           const double left = std::pow(t_given_z.sd / t.sd, 2), rho = std::sqrt(1 - left), slope = rho / left;
           const double u_t = t.scaled(static_cast<double>(density.values()(row, 1)));
@@ -283,14 +285,14 @@ TEST(DependenceScores, HaveAClosedFormForGaussians) {
       }
       // Densities are good to 1e-5 or so, at −20 nats as well, and a score is made of four means of them.
       EXPECT_LT(worst_with_nodes, 3e-4) << "strength " << strength << ", " << given.size() << " given";
-      // The mean of the nodes is within 0.01 standard deviations of the law's, and moves the score by so much of
-      // |u_t| + |u_z|.
+      // The mean of the nodes is within 0.01 standard deviations of the distribution's, and moves the score by so much
+      // of |u_t| + |u_z|.
       EXPECT_LT(worst, 0.01) << "strength " << strength << ", " << given.size() << " given";
     }
   }
 }
 
-TEST(DependenceScores, EqualAPlainLoopOverMembersAndNodes) {
+TEST(DependenceScores, EqualAPlainLoopOverNetworksAndNodes) {
   Random random(Key{12});
   Matrix values(300, 4);  // 150 rows a fold: more than one block of them
   for (Index i = 0; i < 300; ++i) {
@@ -314,13 +316,13 @@ TEST(DependenceScores, EqualAPlainLoopOverMembersAndNodes) {
     }
     return score;
   };
-  std::vector<double> members(ensemble.members.size(), 0);
-  std::vector<double> largest(ensemble.members.size(), 0);
+  std::vector<double> networks(ensemble.networks.size(), 0);
+  std::vector<double> largest(ensemble.networks.size(), 0);
   for (Index row = 0; row < 300; ++row) {
     Matrix mixture = Matrix::Zero(kNodes + 1, kNodes + 1);
-    for (std::size_t m = 0; m < ensemble.members.size(); ++m) {
+    for (std::size_t m = 0; m < ensemble.networks.size(); ++m) {
       const EnsembleDensity::Part& part = density.parts()[m];
-      if (ensemble.has_seen(ensemble.members[m], row)) continue;
+      if (ensemble.has_seen(ensemble.networks[m], row)) continue;
       Table variants = part.table.row(row).replicate((kNodes + 1) * (kNodes + 1), 1);
       for (int q = 0; q <= kNodes; ++q) {
         for (int r = 0; r <= kNodes; ++r) {
@@ -336,7 +338,7 @@ TEST(DependenceScores, EqualAPlainLoopOverMembersAndNodes) {
         return static_cast<double>(log_density(i, 0)) - static_cast<double>(log_density(i, 1));
       };
       const double score = centred(f);
-      members[m] += score;
+      networks[m] += score;
       largest[m] = std::max(largest[m], std::abs(score));
       for (int q = 0; q <= kNodes; ++q) {
         for (int r = 0; r <= kNodes; ++r) mixture(q, r) += std::exp(f(q, r));
@@ -345,25 +347,25 @@ TEST(DependenceScores, EqualAPlainLoopOverMembersAndNodes) {
     const double expected = centred([&](int q, int r) { return std::log(mixture(q, r)); });
     ASSERT_NEAR(static_cast<double>(scores.rows[row]), expected, 1e-4 * (1 + std::abs(expected))) << "row " << row;
   }
-  ASSERT_EQ(scores.members.size(), 4);
-  for (std::size_t m = 0; m < members.size(); ++m) {
-    EXPECT_NEAR(scores.members[static_cast<Index>(m)], members[m], 1e-5 * 150 * (1 + largest[m])) << "member " << m;
+  ASSERT_EQ(scores.networks.size(), 4);
+  for (std::size_t m = 0; m < networks.size(); ++m) {
+    EXPECT_NEAR(scores.networks[static_cast<Index>(m)], networks[m], 1e-5 * 150 * (1 + largest[m])) << "network " << m;
   }
 }
 
-TEST(DependenceScores, OfMembersAddUpToThoseOfRowsWithOneJudgeEach) {
+TEST(DependenceScores, OfNetworksAddUpToThoseOfRowsWithOneJudgeEach) {
   const Dataset data = linear_table(300, 0.6, 13);
   const Ensemble ensemble = trained_on(data, settings(1, 200));
   const EnsembleDensity density(ensemble, data.values);
   const DependenceScores scores = dependence_scores(density, 1, 2, std::vector<int>{0});
-  ASSERT_EQ(scores.members.size(), 2);
+  ASSERT_EQ(scores.networks.size(), 2);
   EXPECT_GT(std::abs(scores.rows.sum()), 1.0f);
   for (Index m = 0; m < 2; ++m) {
     double sum = 0;
     for (const int row : density.parts()[static_cast<std::size_t>(m)].unseen) {
       sum += static_cast<double>(scores.rows[row]);
     }
-    EXPECT_NEAR(scores.members[m], sum, 1e-4 * std::abs(sum));
+    EXPECT_NEAR(scores.networks[m], sum, 1e-4 * std::abs(sum));
   }
 }
 
@@ -400,7 +402,7 @@ TEST(DependenceScores, SeeAQuadraticThatHasNoCorrelation) {
     for (const int target : {0, 1}) {
       const DependenceScores scores = dependence_scores(density, target, 1 - target, {});
       EXPECT_GT(z_score(scores), 8) << "seed " << seed << ", target " << target;
-      EXPECT_TRUE((scores.members > 0).all());
+      EXPECT_TRUE((scores.networks > 0).all());
     }
   }
 }
@@ -437,7 +439,7 @@ TEST(DependenceScores, SameBitsForAnyNumberOfThreads) {
     two = dependence_scores(density, 1, 2, given);
   }
   EXPECT_TRUE((one.rows == two.rows).all());
-  EXPECT_TRUE((one.members == two.members).all());
+  EXPECT_TRUE((one.networks == two.networks).all());
 }
 
 }  // namespace

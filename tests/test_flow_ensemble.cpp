@@ -40,33 +40,33 @@ EnsembleParams small() {
 }
 
 void expect_same_bits(const Ensemble& a, const Ensemble& b) {
-  ASSERT_EQ(a.members.size(), b.members.size());
+  ASSERT_EQ(a.networks.size(), b.networks.size());
   EXPECT_EQ(a.fold_of_row, b.fold_of_row);
-  for (std::size_t m = 0; m < a.members.size(); ++m) {
-    EXPECT_EQ(a.members[m].order, b.members[m].order);
-    EXPECT_EQ(a.members[m].trained.weights.values, b.members[m].trained.weights.values) << "member " << m;
-    EXPECT_EQ(a.members[m].trained.kept_step, b.members[m].trained.kept_step);
-    EXPECT_TRUE(a.members[m].trained.base == b.members[m].trained.base);
+  for (std::size_t m = 0; m < a.networks.size(); ++m) {
+    EXPECT_EQ(a.networks[m].order, b.networks[m].order);
+    EXPECT_EQ(a.networks[m].trained.weights.values, b.networks[m].trained.weights.values) << "network " << m;
+    EXPECT_EQ(a.networks[m].trained.kept_step, b.networks[m].trained.kept_step);
+    EXPECT_TRUE(a.networks[m].trained.base == b.networks[m].trained.base);
   }
 }
 
-TEST(Ensemble, MembersHaveOrdersAndFoldsOfTheirOwn) {
+TEST(Ensemble, NetworksHaveOrdersAndFoldsOfTheirOwn) {
   NoProgress silent;
   const Dataset data = curved_table(90, 6);
   const Ensemble ensemble = train_ensemble(data, small(), silent);
-  ASSERT_EQ(ensemble.members.size(), 6u);
+  ASSERT_EQ(ensemble.networks.size(), 6u);
   std::set<std::vector<int>> orders;
-  for (const Member& member : ensemble.members) orders.insert(member.order);
+  for (const Network& network : ensemble.networks) orders.insert(network.order);
   EXPECT_GT(orders.size(), 4u);
   // Every repeat leaves every row out exactly once, and the folds are even.
   for (int repeat = 0; repeat < 2; ++repeat) {
     std::vector<int> left_out(90, 0), sizes(3, 0);
-    for (const Member& member : ensemble.members) {
-      if (member.repeat != repeat) continue;
+    for (const Network& network : ensemble.networks) {
+      if (network.repeat != repeat) continue;
       for (Index row = 0; row < 90; ++row) {
-        if (ensemble.has_seen(member, row)) continue;
+        if (ensemble.has_seen(network, row)) continue;
         ++left_out[static_cast<std::size_t>(row)];
-        ++sizes[static_cast<std::size_t>(member.fold)];
+        ++sizes[static_cast<std::size_t>(network.fold)];
       }
     }
     EXPECT_THAT(left_out, testing::Each(1));
@@ -78,7 +78,7 @@ TEST(Ensemble, SameBitsForAnyNumberOfThreads) {
   NoProgress silent;
   const Dataset data = curved_table(80, 5);
   EnsembleParams params = small();
-  params.repeats = 1;  // three members: with two threads the last one has a team
+  params.repeats = 1;  // three networks: with two threads the last one has a team
   Ensemble one, two;
   {
     const ThreadLimit limit(1);
@@ -99,14 +99,14 @@ TEST(Ensemble, RowsLeftOutDoNotMatter) {
   params.transform = TransformKind::none;  // ranks would carry the change over
   const Ensemble before = train_ensemble(data, params, silent);
   Dataset changed = data;
-  const Member& member = before.members.front();
+  const Network& network = before.networks.front();
   for (Index row = 0; row < 60; ++row) {
-    if (!before.has_seen(member, row)) changed.values.row(row).array() += 1.0;
+    if (!before.has_seen(network, row)) changed.values.row(row).array() += 1.0;
   }
   const Ensemble after = train_ensemble(changed, params, silent);
-  EXPECT_EQ(before.members[0].trained.weights.values, after.members[0].trained.weights.values);
-  EXPECT_TRUE(before.members[0].trained.base == after.members[0].trained.base);
-  EXPECT_FALSE(before.members[1].trained.base == after.members[1].trained.base);
+  EXPECT_EQ(before.networks[0].trained.weights.values, after.networks[0].trained.weights.values);
+  EXPECT_TRUE(before.networks[0].trained.base == after.networks[0].trained.base);
+  EXPECT_FALSE(before.networks[1].trained.base == after.networks[1].trained.base);
 }
 
 TEST(Ensemble, ContinuesFromItsCheckpointWithTheSameBits) {
@@ -117,7 +117,7 @@ TEST(Ensemble, ContinuesFromItsCheckpointWithTheSameBits) {
   NoProgress silent;
   const Ensemble straight = train_ensemble(data, params, silent);
 
-  // Stops the third time that it is asked, with a member finished or not.
+  // Stops the third time that it is asked, with a network finished or not.
   class Stops final : public Progress {
    public:
     explicit Stops(int after) : left_(after) {}
@@ -128,12 +128,12 @@ TEST(Ensemble, ContinuesFromItsCheckpointWithTheSameBits) {
    private:
     mutable std::atomic<int> left_;
   };
-  const ThreadLimit limit(2);  // so that five looks finish a member
+  const ThreadLimit limit(2);  // so that five checks finish a network
   for (const int after : {5, 9, 14}) {
     std::filesystem::remove(path);
     Stops stops(after);
     EXPECT_THROW(train_ensemble(data, params, stops, path), Interrupted);
-    EXPECT_TRUE(std::filesystem::exists(path)) << "no member was finished after " << after;
+    EXPECT_TRUE(std::filesystem::exists(path)) << "no network was finished after " << after;
     expect_same_bits(straight, train_ensemble(data, params, silent, path));
     expect_same_bits(straight, load_checkpoint(path).ensemble);  // for whatever else its caller does
   }

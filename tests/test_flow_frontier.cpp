@@ -58,10 +58,10 @@ std::vector<int> plus(std::vector<int> set, int z) {
   return set;
 }
 
-// log p(T|S) of every row by all members.
+// log p(T|S) of every row by all networks.
 Eigen::ArrayXd log_density(const FlowEstimator& flow, int target, const std::vector<int>& given) {
   const EntropyQuery query{target, given};
-  return flow.log_conditional(std::span(&query, 1), Jury::all).col(0).cast<double>().array();
+  return flow.log_conditional(std::span(&query, 1), NetworkSet::all).col(0).cast<double>().array();
 }
 
 // What `after` tells more about the target than `before`.
@@ -117,8 +117,8 @@ TEST(FlowFrontier, FindsTheBestOfAllCandidates) {
   }));
 }
 
-// 20 candidates, so that only 8 get a second look.
-TEST(FlowFrontier, TwoLooksFindTheBestOfManyRows) {
+// 20 candidates, so that only 8 get a second pass.
+TEST(FlowFrontier, TwoPassesFindTheBestOfManyRows) {
   const int d = 21;
   Random random(Key{2});
   Dataset data;
@@ -136,7 +136,7 @@ TEST(FlowFrontier, TwoLooksFindTheBestOfManyRows) {
     const std::int64_t between = flow.evaluations();
     const Candidate exact = best_by_brute_force(flow, target, frontier->members(0), all_candidates(d));
     if (expected == 7) {
-      // By 2 members: every candidate at 1000 rows, S and S ∪ T each; then 8, and S as it was, at all rows.
+      // By 2 networks: every candidate at 1000 rows, S and S ∪ T each; then 8, and S as it was, at all rows.
       EXPECT_EQ(between - before, 2 * (2 * 20 * 1000 + 2 * (8 + 1) * 1600));
     }
     asked += between - before;
@@ -150,8 +150,8 @@ TEST(FlowFrontier, TwoLooksFindTheBestOfManyRows) {
   EXPECT_LT(asked, by_brute_force);
 }
 
-// The first look is at every second row, where x1 is all that matters; over all rows x2 is worth more.
-TEST(FlowFrontier, SecondLookCorrectsTheFirst) {
+// The first pass takes every second row, where x1 is all that matters; over all rows x2 is worth more.
+TEST(FlowFrontier, SecondPassCorrectsTheFirst) {
   Random random(Key{3});
   Dataset data;
   data.names = {"t", "x1", "x2", "noise"};
@@ -162,7 +162,7 @@ TEST(FlowFrontier, SecondLookCorrectsTheFirst) {
   }
   const FlowEstimator flow = trained_on(data, 20);
   const std::vector<EntropyQuery> queries = {{0, {1}}, {0, {2}}};
-  const Eigen::MatrixXf sample = flow.log_conditional(queries, Jury::sample);
+  const Eigen::MatrixXf sample = flow.log_conditional(queries, NetworkSet::sample);
   ASSERT_EQ(sample.rows(), 1000);
   ASSERT_GT(sample.col(0).mean(), sample.col(1).mean());
   const int target = 0;
@@ -307,14 +307,14 @@ TEST(FlowPairs, EvidenceIsTheSumOfScaledScores) {
     ASSERT_EQ(both.scores.size(), 250);
     EXPECT_DOUBLE_EQ(both.inflation, std::sqrt(2.0));
     EXPECT_NEAR(both.p_value, p_value_of(both), 1e-12);
-    // Each look by itself, with scores of variance 1; their sum is both.
+    // Each side by itself, with scores of variance 1; their sum is both.
     const PairEvidence from_a = flow.pair_evidence({query.a, query.b, query.given_a, {}, false});
     const PairEvidence from_b = flow.pair_evidence({query.b, query.a, query.given_b, {}, false});
     EXPECT_NEAR(from_a.p_value, p_value_of(from_a), 1e-12);
     EXPECT_NEAR(spread_of(from_a.scores), 1.0f, 1e-3f);
     EXPECT_NEAR(spread_of(from_b.scores), 1.0f, 1e-3f);
     EXPECT_LT((from_a.scores + from_b.scores - both.scores).abs().maxCoeff(), 1e-5f);
-    EXPECT_GT((from_a.scores - from_b.scores).abs().maxCoeff(), 1e-2f);  // they are different looks
+    EXPECT_GT((from_a.scores - from_b.scores).abs().maxCoeff(), 1e-2f);  // they are different tests
     // The other side's set does not matter when it was not searched.
     EXPECT_EQ(flow.pair_evidence({query.a, query.b, query.given_a, {3}, false}).p_value, from_a.p_value);
   }
@@ -338,11 +338,11 @@ TEST(FlowPairs, RoundingIsNoEvidence) {
   params.train.steps = 1;
   NoProgress silent;
   Ensemble ensemble = train_ensemble(data, params, silent);
-  for (Member& member : ensemble.members) {
-    Parameters parameters = unpack(member.trained.weights);
+  for (Network& network : ensemble.networks) {
+    Parameters parameters = unpack(network.trained.weights);
     parameters.w2.setZero();
-    member.trained.weights = pack(parameters);
-    member.trained.base = GaussianBase(Vector::Zero(5), Matrix::Identity(5, 5));
+    network.trained.weights = pack(parameters);
+    network.trained.base = GaussianBase(Vector::Zero(5), Matrix::Identity(5, 5));
   }
   const PairEvidence evidence = FlowEstimator(data, ensemble).pair_evidence({0, 1, {2}, {3}, true});
   EXPECT_EQ(evidence.p_value, 1);
@@ -362,9 +362,9 @@ TEST(FlowSearch, ColumnsAreTheTablesOwn) {
   EXPECT_EQ(shifted.variables(), 6);
   EXPECT_FALSE(shifted.informative(0));
   for (int j = 1; j < 6; ++j) EXPECT_TRUE(shifted.informative(j));
-  for (const Jury jury : {Jury::unseen, Jury::all, Jury::sample}) {
-    EXPECT_TRUE(flow.log_conditional(std::vector<EntropyQuery>{{1, {4, 0}}}, jury) ==
-                shifted.log_conditional(std::vector<EntropyQuery>{{2, {5, 1}}}, jury));
+  for (const NetworkSet networks : {NetworkSet::unseen, NetworkSet::all, NetworkSet::sample}) {
+    EXPECT_TRUE(flow.log_conditional(std::vector<EntropyQuery>{{1, {4, 0}}}, networks) ==
+                shifted.log_conditional(std::vector<EntropyQuery>{{2, {5, 1}}}, networks));
   }
   EXPECT_EQ(flow.pair_evidence({0, 1, {2}, {3}, true}).p_value, shifted.pair_evidence({1, 2, {3}, {4}, true}).p_value);
   const int target = 1, shifted_target = 2;
@@ -376,7 +376,7 @@ TEST(FlowSearch, ColumnsAreTheTablesOwn) {
   EXPECT_EQ(found.gain, best.gain);
 }
 
-TEST(FlowSearch, EntropiesAreOfRowsNotSeenAndGainsHaveNoLaw) {
+TEST(FlowSearch, EntropiesAreOfRowsNotSeenAndGainsHaveNoKnownDistribution) {
   const Dataset data = pair_table(120, 7);
   const FlowEstimator flow = trained_on(data, 50);
   EXPECT_TRUE(flow.held_out());
@@ -386,16 +386,16 @@ TEST(FlowSearch, EntropiesAreOfRowsNotSeenAndGainsHaveNoLaw) {
   EXPECT_EQ(flow.largest_set(), 4);  // all the others
   // The informations of the estimator are by the members that have not seen a row.
   const std::vector<EntropyQuery> queries = {{1, {3}}, {1, {3, 0}}};
-  const Eigen::MatrixXd unseen = flow.log_conditional(queries, Jury::unseen).cast<double>();
+  const Eigen::MatrixXd unseen = flow.log_conditional(queries, NetworkSet::unseen).cast<double>();
   EXPECT_NEAR(flow.mutual_information(InformationQuery{1, {0}, {3}}).value, (unseen.col(1) - unseen.col(0)).mean(),
               1e-9);
 }
 
 TEST(FlowSearch, CountsEvaluations) {
-  const FlowEstimator flow = trained_on(pair_table(120, 8), 20, 2);  // 4 members, 2 of which have not seen a row
+  const FlowEstimator flow = trained_on(pair_table(120, 8), 20, 2);  // 4 networks, 2 of which have not seen a row
   EXPECT_EQ(flow.evaluations(), 0);
   const std::vector<EntropyQuery> queries = {{1, {3}}, {1, {3, 0}}, {0, {}}};
-  flow.log_conditional(queries, Jury::all);
+  flow.log_conditional(queries, NetworkSet::all);
   EXPECT_EQ(flow.evaluations(), 2 * 3 * 120 * 4);
   flow.conditional_entropy(queries);
   EXPECT_EQ(flow.evaluations(), 2 * 3 * 120 * (4 + 2));

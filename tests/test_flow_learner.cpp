@@ -367,7 +367,7 @@ TEST(Loss, IsTheGradientsBitForBit) {
   }));
 }
 
-// Rows held out are looked at between a gradient and its step without a trace.
+// Rows held out are evaluated between a gradient and its step without a trace.
 TEST(Loss, LeavesTheGradientAlone) {
   Random random(Key{9});
   const Example example = random_example(random, {6, 6, 5, 20, 4}, 20),

@@ -65,8 +65,8 @@ Ensemble random_ensemble(Random& random) {
   Ensemble e;
   const int d = between(random, 1, 5);
   e.rows = between(random, 1, 30);
-  for (int j = 0; j < d; ++j) e.variables.push_back(fmt::format("x{}", j));
-  e.variables[0] = random.coin() ? "Größe \"1\"\n" : std::string("latin \xE9\0.", 9);
+  for (int j = 0; j < d; ++j) e.names.push_back(fmt::format("x{}", j));
+  e.names[0] = random.coin() ? "Größe \"1\"\n" : std::string("latin \xE9\0.", 9);
   e.data_hash = (std::uint64_t{random.bits()} << 32) | random.bits();
   EnsembleParams& params = e.params;
   params.folds = between(random, 1, 3);
@@ -90,12 +90,12 @@ Ensemble random_ensemble(Random& random) {
     for (Index i = 0; i < e.rows; ++i)
       folds.push_back(static_cast<std::uint16_t>(between(random, 0, params.folds - 1)));
   }
-  for (int m = 0; m < params.members(); ++m) {
-    Member& member = e.members.emplace_back();
-    member.order = random.permutation(d);
-    member.repeat = m / params.folds;
-    member.fold = m % params.folds;
-    Trained& trained = member.trained;
+  for (int m = 0; m < params.networks(); ++m) {
+    Network& network = e.networks.emplace_back();
+    network.order = random.permutation(d);
+    network.repeat = m / params.folds;
+    network.fold = m % params.folds;
+    Trained& trained = network.trained;
     trained.weights.layout = Layout(params.shape);
     trained.weights.values = floats(random, trained.weights.layout.size);
     if (params.train.base == BaseKind::gaussian) {
@@ -130,10 +130,10 @@ Training::State random_state(Random& random, const Ensemble& e) {
 
 Checkpoint random_checkpoint(Random& random) {
   Checkpoint checkpoint{random_ensemble(random), {}};
-  for (Member& member : checkpoint.ensemble.members) {
+  for (Network& network : checkpoint.ensemble.networks) {
     checkpoint.under_way.emplace_back();
     const int progress = between(random, 0, 2);  // not begun, under way, finished
-    if (progress < 2) member.trained = {};
+    if (progress < 2) network.trained = {};
     if (progress == 1) checkpoint.under_way.back() = random_state(random, checkpoint.ensemble);
   }
   return checkpoint;
@@ -142,7 +142,7 @@ Checkpoint random_checkpoint(Random& random) {
 /// One network of one variable.
 Ensemble small_ensemble() {
   Ensemble e;
-  e.variables = {"a"};
+  e.names = {"a"};
   e.rows = 2;
   e.data_hash = 0xABC;
   e.params.folds = e.params.repeats = 1;
@@ -161,18 +161,18 @@ Ensemble small_ensemble() {
                     .patience = 0,
                     .evaluate_every = 250};
   e.transforms = fit_transforms(TransformKind::rank, Matrix{{1.0}, {-2.5}});
-  Member& member = e.members.emplace_back();
-  member.order = {0};
-  member.trained.weights.layout = Layout(e.params.shape);
-  member.trained.weights.values.assign(static_cast<std::size_t>(member.trained.weights.layout.size), 1.5f);
+  Network& network = e.networks.emplace_back();
+  network.order = {0};
+  network.trained.weights.layout = Layout(e.params.shape);
+  network.trained.weights.values.assign(static_cast<std::size_t>(network.trained.weights.layout.size), 1.5f);
   return e;
 }
 
 Checkpoint small_checkpoint() {
   Checkpoint checkpoint{small_ensemble(), {}};
   Training::State& state = checkpoint.under_way.emplace_back().emplace();
-  const auto size = checkpoint.ensemble.members[0].trained.weights.values.size();
-  checkpoint.ensemble.members[0].trained = {};
+  const auto size = checkpoint.ensemble.networks[0].trained.weights.values.size();
+  checkpoint.ensemble.networks[0].trained = {};
   for (auto* learner : {&state.learner, &state.backup}) {
     *learner = {std::vector(size, 1.0f), std::vector(size, 2.0f), std::vector(size, 3.0f), 0};
   }
@@ -182,22 +182,22 @@ Checkpoint small_checkpoint() {
 /// Two repeats of two folds, three columns.
 Ensemble folded_ensemble() {
   Ensemble e = small_ensemble();
-  e.variables = {"a", "b", "c"};
+  e.names = {"a", "b", "c"};
   e.params.folds = e.params.repeats = 2;
   e.params.shape = {3, 2, 2, 3, 1};
   e.params.train.base = BaseKind::gaussian;
   e.transforms.resize(3, e.transforms[0]);
   e.fold_of_row = {{0, 1}, {1, 0}};
-  e.members[0].order = {2, 0, 1};
-  e.members[0].trained.weights.layout = Layout(e.params.shape);
-  e.members[0].trained.weights.values.assign(static_cast<std::size_t>(Layout(e.params.shape).size), 0.5f);
-  e.members[0].trained.base = GaussianBase(Vector::Zero(3), Matrix::Identity(3, 3));
-  e.members[0].trained.steps = 20;
-  e.members[0].trained.curve = {{10, 1.5, kNaN}, {20, 1.25, 2}};
-  e.members.resize(4, e.members[0]);
+  e.networks[0].order = {2, 0, 1};
+  e.networks[0].trained.weights.layout = Layout(e.params.shape);
+  e.networks[0].trained.weights.values.assign(static_cast<std::size_t>(Layout(e.params.shape).size), 0.5f);
+  e.networks[0].trained.base = GaussianBase(Vector::Zero(3), Matrix::Identity(3, 3));
+  e.networks[0].trained.steps = 20;
+  e.networks[0].trained.curve = {{10, 1.5, kNaN}, {20, 1.25, 2}};
+  e.networks.resize(4, e.networks[0]);
   for (int m = 0; m < 4; ++m) {
-    e.members[static_cast<std::size_t>(m)].repeat = m / 2;
-    e.members[static_cast<std::size_t>(m)].fold = m % 2;
+    e.networks[static_cast<std::size_t>(m)].repeat = m / 2;
+    e.networks[static_cast<std::size_t>(m)].fold = m % 2;
   }
   return e;
 }
@@ -224,7 +224,7 @@ bool same(const ColumnTransform& a, const ColumnTransform& b) {
          same(a.x, b.x) && same(a.z, b.z);
 }
 
-bool same(const Member& a, const Member& b) {
+bool same(const Network& a, const Network& b) {
   const Trained &s = a.trained, &t = b.trained;
   return a.order == b.order && a.repeat == b.repeat && a.fold == b.fold && s.base == t.base &&
          s.weights.shape() == t.weights.shape() && s.weights.layout.size == t.weights.layout.size &&
@@ -236,8 +236,8 @@ bool same(const Ensemble& a, const Ensemble& b) {
   const auto all = [](const auto& v, const auto& w) {
     return std::equal(v.begin(), v.end(), w.begin(), w.end(), [](const auto& x, const auto& y) { return same(x, y); });
   };
-  return a.variables == b.variables && a.rows == b.rows && a.data_hash == b.data_hash && a.params == b.params &&
-         a.fold_of_row == b.fold_of_row && all(a.transforms, b.transforms) && all(a.members, b.members);
+  return a.names == b.names && a.rows == b.rows && a.data_hash == b.data_hash && a.params == b.params &&
+         a.fold_of_row == b.fold_of_row && all(a.transforms, b.transforms) && all(a.networks, b.networks);
 }
 
 bool same(const Learner::State& a, const Learner::State& b) {
@@ -340,10 +340,10 @@ TEST(ModelFileProperty, EveryBitOfACheckpointComesBack) {
 
 TEST(ModelFile, AnyBitsOfFiniteWeightsComeBack) {
   Ensemble e = small_ensemble();
-  auto& values = e.members[0].trained.weights.values;
+  auto& values = e.networks[0].trained.weights.values;
   const float odd[] = {-0.0f, 1e-45f, -1e-40f, std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
   std::copy(std::begin(odd), std::end(odd), values.begin());
-  EXPECT_TRUE(same(parse_model(to_bytes(e), "x").members[0].trained.weights.values, values));
+  EXPECT_TRUE(same(parse_model(to_bytes(e), "x").networks[0].trained.weights.values, values));
 }
 
 TEST(ModelFile, BlocksLargerThanABufferComeBack) {
@@ -353,7 +353,7 @@ TEST(ModelFile, BlocksLargerThanABufferComeBack) {
   e.params.folds = 3;
   e.fold_of_row = {std::vector<std::uint16_t>(200001, 2)};
   e.fold_of_row[0][200000] = 1;
-  e.members.resize(3, e.members[0]);
+  e.networks.resize(3, e.networks[0]);
   EXPECT_TRUE(same(parse_model(to_bytes(e), "x"), e));
 }
 
@@ -365,7 +365,7 @@ TEST(ModelFile, EveryStateThatATrainingPassesThroughCanBeSaved) {
   for (int i = 0; i < 40; ++i) rows[static_cast<std::size_t>(i)] = i;
 
   Checkpoint checkpoint{folded_ensemble(), std::vector<std::optional<Training::State>>(4)};
-  for (Member& member : checkpoint.ensemble.members) member.trained = {};
+  for (Network& network : checkpoint.ensemble.networks) network.trained = {};
   TrainParams& params = checkpoint.ensemble.params.train;
   params.steps = 40;
   params.evaluate_every = 3;
@@ -384,13 +384,13 @@ TEST(ModelFile, EveryStateThatATrainingPassesThroughCanBeSaved) {
       pieces.advance(1);
       whole.advance(1);
     }
-    Member one, other;
+    Network one, other;
     one.trained = whole.result();
     other.trained = pieces.result();
     EXPECT_TRUE(same(one, other));
-    checkpoint.ensemble.members[1].trained = pieces.result();
+    checkpoint.ensemble.networks[1].trained = pieces.result();
     EXPECT_TRUE(same(parse_checkpoint(to_bytes(checkpoint), "x"), checkpoint));
-    checkpoint.ensemble.members[1].trained = {};
+    checkpoint.ensemble.networks[1].trained = {};
   }
 }
 
@@ -483,7 +483,7 @@ TEST(ModelFile, DamageIsNamed) {
 TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
   const std::string not_a_number("\0\0\xC0\x7F", 4), infinite("\0\0\x80\xFF", 4);
   const std::string model = to_bytes(small_ensemble()), checkpoint = to_bytes(small_checkpoint());
-  EXPECT_THAT(model_error(with_number(model, 2, not_a_number)), HasSubstr("a number of members/0/weights is not fin"));
+  EXPECT_THAT(model_error(with_number(model, 2, not_a_number)), HasSubstr("a number of networks/0/weights is not fin"));
   EXPECT_THAT(model_error(with_number(model, 2, infinite)), HasSubstr("is not finite"));
   EXPECT_THAT(model_error(with_number(model, 0, std::string("\0\0\0\0\0\0\xF8\x7F", 8))), HasSubstr("is not finite"));
   EXPECT_THAT(checkpoint_error(with_number(checkpoint, 6, not_a_number)), HasSubstr("learner/mean is not finite"));
@@ -498,7 +498,7 @@ TEST(ModelFile, HeadersAreCheckedFieldByField) {
   const auto set = [&](const char* pointer, const json& value) {
     return error([&](json& header) { header[json::json_pointer(pointer)] = value; });
   };
-  for (const char* key : {"variables", "rows", "data_hash", "params", "transforms", "members"}) {
+  for (const char* key : {"variables", "rows", "data_hash", "params", "transforms", "networks"}) {
     EXPECT_THAT(error([&](json& header) { header.erase(key); }), HasSubstr(fmt::format("has no '{}'", key)));
     EXPECT_THAT(error([&](json& header) { header[key] = nullptr; }), HasSubstr("damaged, ")) << key;
     EXPECT_THAT(error([&](json& header) { header[key] = json::object(); }), HasSubstr("damaged, ")) << key;
@@ -537,16 +537,16 @@ TEST(ModelFile, HeadersAreCheckedFieldByField) {
   EXPECT_THAT(set("/transforms/1/shift", nullptr), HasSubstr("transform of column 2"));
   EXPECT_THAT(set("/transforms/1/log_slope", "inf"), HasSubstr("transform of column 2"));
   EXPECT_THAT(set("/transforms/1/kind", "none"), HasSubstr("the numbers of transforms/2/x are missing"));
-  EXPECT_THAT(set("/members/2/order", {0, 1, 1}), HasSubstr("in network 3: its order"));
-  EXPECT_THAT(set("/members/2/order", {0, 1, 3}), HasSubstr("in network 3: its order"));
-  EXPECT_THAT(set("/members/2/order", {0, 1, -1}), HasSubstr("in network 3: its order"));
-  EXPECT_THAT(set("/members/2/order", {0, 1}), HasSubstr("in network 3: its order"));
-  EXPECT_THAT(set("/members/0/fold", 2), HasSubstr("in network 1: it belongs to no fold"));
-  EXPECT_THAT(set("/members/0/repeat", -1), HasSubstr("in network 1: it belongs to no fold"));
-  EXPECT_THAT(set("/members/0/kept_step", 21), HasSubstr("steps contradict"));
-  EXPECT_THAT(set("/members/0/steps", -1), HasSubstr("steps contradict"));
-  EXPECT_THAT(set("/members/0/curve/1/0", 10), HasSubstr("steps contradict"));
-  EXPECT_THAT(set("/members/0/curve/1", {1, 2}), HasSubstr("'curve'"));
+  EXPECT_THAT(set("/networks/2/order", {0, 1, 1}), HasSubstr("in network 3: its order"));
+  EXPECT_THAT(set("/networks/2/order", {0, 1, 3}), HasSubstr("in network 3: its order"));
+  EXPECT_THAT(set("/networks/2/order", {0, 1, -1}), HasSubstr("in network 3: its order"));
+  EXPECT_THAT(set("/networks/2/order", {0, 1}), HasSubstr("in network 3: its order"));
+  EXPECT_THAT(set("/networks/0/fold", 2), HasSubstr("in network 1: it belongs to no fold"));
+  EXPECT_THAT(set("/networks/0/repeat", -1), HasSubstr("in network 1: it belongs to no fold"));
+  EXPECT_THAT(set("/networks/0/kept_step", 21), HasSubstr("steps contradict"));
+  EXPECT_THAT(set("/networks/0/steps", -1), HasSubstr("steps contradict"));
+  EXPECT_THAT(set("/networks/0/curve/1/0", 10), HasSubstr("steps contradict"));
+  EXPECT_THAT(set("/networks/0/curve/1", {1, 2}), HasSubstr("'curve'"));
   EXPECT_THAT(set("/blocks/0/name", "y"), HasSubstr("the numbers of transforms/0/x are missing"));
   EXPECT_THAT(set("/blocks/0/type", "f16"), HasSubstr("list of 'blocks'"));
   EXPECT_THAT(set("/blocks/0/count", -1), HasSubstr("list of 'blocks'"));
@@ -629,11 +629,12 @@ TEST(ModelFile, OnlyTrainedEnsemblesAreSaved) {
     return message_of<UsageError>([&] { to_bytes(e); });
   };
   EXPECT_EQ(error([](Ensemble&) {}), "nothing was thrown");
-  EXPECT_EQ(error([](Ensemble& e) { e.members[1].trained.weights.values[7] = std::numeric_limits<float>::infinity(); }),
-            "[save_model] this is not what a training gives, in network 2: a weight is not finite. Train it again.");
-  EXPECT_THAT(error([](Ensemble& e) { e.members[1].trained = {}; }), HasSubstr("in network 2: its weights"));
-  EXPECT_THAT(error([](Ensemble& e) { e.members.pop_back(); }), HasSubstr("3 networks for 2 repeats of 2 folds"));
-  EXPECT_THAT(error([](Ensemble& e) { e.members[0].trained.base = {}; }), HasSubstr("Gaussian base"));
+  EXPECT_EQ(
+      error([](Ensemble& e) { e.networks[1].trained.weights.values[7] = std::numeric_limits<float>::infinity(); }),
+      "[save_model] this is not what a training gives, in network 2: a weight is not finite. Train it again.");
+  EXPECT_THAT(error([](Ensemble& e) { e.networks[1].trained = {}; }), HasSubstr("in network 2: its weights"));
+  EXPECT_THAT(error([](Ensemble& e) { e.networks.pop_back(); }), HasSubstr("3 networks for 2 repeats of 2 folds"));
+  EXPECT_THAT(error([](Ensemble& e) { e.networks[0].trained.base = {}; }), HasSubstr("Gaussian base"));
   EXPECT_THAT(error([](Ensemble& e) { e.fold_of_row.pop_back(); }), HasSubstr("division of the rows"));
   EXPECT_THAT(error([](Ensemble& e) { e.transforms.pop_back(); }), HasSubstr("one transform for each column"));
   EXPECT_THAT(error([](Ensemble& e) { e.params.shape = {}; }), HasSubstr("0 variables for 3 columns"));
@@ -679,7 +680,7 @@ TEST_F(ModelPaths, FilesHoldTheBytesWhoeverSavesThem) {
 TEST_F(ModelPaths, AFailedSaveLeavesTheOldFile) {
   save_model(small_ensemble(), path("a.fansite"));
   Ensemble spoilt = small_ensemble();
-  spoilt.members[0].trained.weights.values[0] = std::numeric_limits<float>::quiet_NaN();
+  spoilt.networks[0].trained.weights.values[0] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THROW(save_model(spoilt, path("a.fansite")), UsageError);
   EXPECT_TRUE(same(load_model(path("a.fansite")), small_ensemble()));
   EXPECT_EQ(entries(), 1);

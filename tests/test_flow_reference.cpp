@@ -311,25 +311,26 @@ TEST(ReferenceDensity, WrongCallsAreRefused) {
 
 // ---- Initial parameters ---------------------------------------------------------------------------------------------
 
-// Mean and standard deviation within 5 standard errors, and nothing beyond the ends of a uniform law.
+// Mean and standard deviation within 5 standard errors, and nothing beyond the ends of a uniform distribution.
 void expect_initial(const Parameters& parameters) {
-  struct Law {
+  struct Distribution {
     double sd, end, kurtosis;
   };
-  const Law normal{0.001, 0.001 * 6, 3}, wide{1 / std::sqrt(3), 1, 1.8}, narrow{0.001 / std::sqrt(3), 0.001, 1.8};
-  const std::array<Law, 7> laws = {normal, wide, wide, normal, wide, wide, narrow};
-  for (std::size_t t = 0; t < laws.size(); ++t) {
+  const Distribution normal{0.001, 0.001 * 6, 3}, wide{1 / std::sqrt(3), 1, 1.8},
+      narrow{0.001 / std::sqrt(3), 0.001, 1.8};
+  const std::array<Distribution, 7> distributions = {normal, wide, wide, normal, wide, wide, narrow};
+  for (std::size_t t = 0; t < distributions.size(); ++t) {
     const auto [name, values] = tensors(parameters)[t];
     const double n = static_cast<double>(values.size());
     double mean = 0, square = 0;
     for (const double value : values) {
-      EXPECT_LT(std::abs(value), laws[t].end) << name;
+      EXPECT_LT(std::abs(value), distributions[t].end) << name;
       mean += value / n;
       square += value * value / n;
     }
-    const double sd = laws[t].sd;
+    const double sd = distributions[t].sd;
     EXPECT_NEAR(mean, 0, 5 * sd / std::sqrt(n)) << name;
-    EXPECT_NEAR(square, sd * sd, 5 * sd * sd * std::sqrt((laws[t].kurtosis - 1) / n)) << name;
+    EXPECT_NEAR(square, sd * sd, 5 * sd * sd * std::sqrt((distributions[t].kurtosis - 1) / n)) << name;
   }
   const Index k = parameters.shape.sigmoids;
   for (Index i = 0; i < k; ++i) {
@@ -339,7 +340,7 @@ void expect_initial(const Parameters& parameters) {
   }
 }
 
-TEST(InitialParameters, FollowTheirLaws) {
+TEST(InitialParameters, FollowTheirDistributions) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) expect_initial(initial_parameters(paper_shape(30), Key{seed}));
   expect_initial(initial_parameters(paper_shape(100), Key{1}));
 }
@@ -349,7 +350,7 @@ TEST(InitialParameters, AreLikeTheAuthors) {
   expect_initial(golden.parameters);
   const Parameters ours = initial_parameters(golden.shape, Key{1});
   EXPECT_LT((ours.c - golden.parameters.c).cwiseAbs().maxCoeff(), 1e-12);
-  // Whatever the draw, training starts near the standard logistic law.
+  // Whatever the draw, training starts near the standard logistic distribution.
   EXPECT_NEAR(reference::gradient(ours, golden.rows, golden.subsets).loss, golden.loss, 0.05);
 }
 

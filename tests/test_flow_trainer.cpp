@@ -354,7 +354,7 @@ TEST(HeldOut, AtLeastOneRowAndNotAll) {
   EXPECT_EQ(held({5}, 0.5), 0);  // the only one is needed
 }
 
-// All rows are trained on, and those not asked for are not even looked at.
+// All rows are trained on, and those not asked for are not even read.
 TEST(Rows, AreThoseAskedFor) {
   const RowTable table = noise(30, 3, 10);
   const std::vector<int> rows = {1, 2, 4, 7, 9, 10, 17, 21, 22, 29};
@@ -602,7 +602,7 @@ TEST_P(LearningWith, ComesNearTheTruth) {
     EXPECT_GT(excess, 0.005);
     EXPECT_LT(excess, 0.12);
     EXPECT_GT(trained.curve.front().held_out - trained.curve.back().held_out, 0.6);
-    // Rows held out and rows seen alike: 200 and 1800 rows of the same law.
+    // Rows held out and rows seen alike: 200 and 1800 rows of the same distribution.
     EXPECT_NEAR(trained.curve.back().held_out, trained.curve.back().training, 0.2);
   }
 }
@@ -623,7 +623,7 @@ TEST_P(LearningWith, FindsTwoModes) {
   params.steps = 3000;
   params.learning_rate = 1e-2;
   params.base = GetParam();
-  // Losses of the last steps: means over many more looks than the rows held out give.
+  // Losses of the last steps: means over many more subsets than the rows held out give.
   EXPECT_NEAR(train(line, paper_shape(1), params).curve.back().training, gaussian + std::numbers::ln2, 0.1);
   EXPECT_NEAR(train(plane, paper_shape(2), params).curve.back().training, 1.5 * gaussian + std::numbers::ln2, 0.2);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gaussian entropies: the kernel against plain loops, the search state against determinants, the p-values against their
-// law.
+// distribution.
 #include "fansite/entropy/gaussian.h"
 
 #include <gtest/gtest.h>
@@ -329,7 +329,7 @@ TEST(Gaussian, PValuesAreUniformWithoutAnyRelation) {
   constexpr int kTables = 2000;
   for (std::uint64_t seed = 0; seed < kTables; ++seed) {
     Random random(Key{seed});
-    Matrix values(30, 4);  // few rows: the exact law, not the limit
+    Matrix values(30, 4);  // few rows: the exact distribution, not the limit
     for (Index i = 0; i < values.size(); ++i) values.data()[i] = random.normal();
     const GaussianEstimator estimator(covariance(values));
     const double gain =
@@ -340,13 +340,13 @@ TEST(Gaussian, PValuesAreUniformWithoutAnyRelation) {
   }
   const double tolerance = 4 * std::sqrt(0.1 * 0.9 * kTables);
   EXPECT_NEAR(below_tenth, 0.1 * kTables, tolerance);
-  EXPECT_NEAR(pairs_below_tenth, 0.1 * kTables, 1.5 * tolerance);  // the looks differ in degrees of freedom
+  EXPECT_NEAR(pairs_below_tenth, 0.1 * kTables, 1.5 * tolerance);  // the tests differ in degrees of freedom
 }
 
-// x → a → b ← y. Without the edge a → b, {x} and {y} are the boundaries and both looks are uniform, and so is their
-// combination. With it, MB(a) = {x, b, y} and MB(b) = {a, y}: the child's look is the stronger one, and the combination
+// x → a → b ← y. Without the edge a → b, {x} and {y} are the boundaries and both tests are uniform, and so is their
+// combination. With it, MB(a) = {x, b, y} and MB(b) = {a, y}: the child's test is the stronger one, and the combination
 // is as strong without knowing which is the child.
-TEST(Gaussian, TwoLooksAreCalibratedAndAsStrongAsTheBetterOne) {
+TEST(Gaussian, TwoTestsAreCalibratedAndAsStrongAsTheBetterOne) {
   const auto shares_below = [](double effect, double level, const std::vector<int>& given_a) {
     std::array<double, 3> below{};
     constexpr int kTables = 1500;

@@ -38,7 +38,7 @@ BoundariesResult boundaries_of(const Dataset& data) {
 TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
   const RunTiming timing{.total_seconds = 1.5, .peak_memory_mb = 30, .threads = 2, .machine = "a machine"};
   const json root = json::parse(to_json(boundaries_of(chain({"a", "b", "c"})), timing));
-  EXPECT_EQ(root["format"], "fansite.boundaries/1");
+  EXPECT_EQ(root["format"], "fansite.boundaries/2");
   EXPECT_EQ(root["variables"], (json{"a", "b", "c"}));
   EXPECT_EQ(root["rows"], 300);
   EXPECT_EQ(root["settings"]["stop"], "calibrated");
@@ -66,7 +66,7 @@ TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
   EXPECT_FALSE(miss.contains("q_value"));
   EXPECT_FALSE(root["boundaries"][0].contains("path"));
   EXPECT_FALSE(root["boundaries"][0].contains("runner_up"));
-  for (const char* field : {"linearity", "members", "training_steps", "tested_pairs", "training", "calibration"}) {
+  for (const char* field : {"linearity", "networks", "training_steps", "tested_pairs", "training", "calibration"}) {
     EXPECT_FALSE(root.contains(field)) << field;
   }
   EXPECT_FALSE(root["timing"].contains("evaluations"));
@@ -83,14 +83,14 @@ TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
 /// What flows may have found, by hand.
 BoundariesResult found_by_flows() {
   BoundariesResult result;
-  result.variables = {"a", "b", "c"};
+  result.names = {"a", "b", "c"};
   result.rows = 300;
   result.copy_of = {-1, -1, -1};
   result.params.effort = Effort::quick;
   result.estimator = EstimatorKind::flow;
   result.flow.repeats = 1;
   result.flow.folds = 5;
-  result.members = 5;
+  result.networks = 5;
   result.training_steps = 40000;
   result.evaluations = 123456789012;
   result.curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}};
@@ -136,11 +136,11 @@ TEST(Json, FlowsTellMore) {
   EXPECT_EQ(root["settings"]["flow"]["repeats"], 1);
   EXPECT_EQ(root["settings"]["flow"]["folds"], 5);
   EXPECT_TRUE(root["settings"]["flow"].contains("steps"));
-  EXPECT_EQ(root["members"], 5);
+  EXPECT_EQ(root["networks"], 5);
   EXPECT_EQ(root["training_steps"], 40000);
   EXPECT_EQ(root["tested_pairs"], 2);
   EXPECT_EQ(root["timing"]["evaluations"], 123456789012);
-  EXPECT_EQ(root["training"], json::parse(R"({"members": 5, "steps": 40000, "curve": [{"step": 250, "training": 1.5,
+  EXPECT_EQ(root["training"], json::parse(R"({"networks": 5, "steps": 40000, "curve": [{"step": 250, "training": 1.5,
     "training_sd": 0.25, "held_out": null, "held_out_sd": null}]})"));
   EXPECT_EQ(root["calibration"], json::parse(R"({"rows": 300, "bins": 2, "pit": [0.5, 0.5], "variables": [{"name": "b",
     "ks": 0.125, "p_value": 0.75, "latent_mean": 0.0, "latent_sd": 1.0, "latent_skewness": 0.0,
@@ -198,9 +198,9 @@ TEST(Json, ATargetWithoutAPathHasAnEmptyOne) {
 TEST(Json, RoundTrip) {
   const BoundariesResult result = boundaries_of(chain({"a", "b", "c"}));
   const SavedBoundaries saved = parse_boundaries(to_json(result, {}), "x.json");
-  EXPECT_EQ(saved.variables, result.variables);
+  EXPECT_EQ(saved.names, result.names);
   EXPECT_THAT(saved.targets, ElementsAre(0, 1, 2));
-  for (std::size_t b = 0; b < 3; ++b) EXPECT_EQ(saved.members[b], result.found.boundaries[b].variables());
+  for (std::size_t b = 0; b < 3; ++b) EXPECT_EQ(saved.members[b], result.found.boundaries[b].member_indices());
 }
 
 TEST(Json, HostileNamesSurviveAndBadBytesAreReplaced) {
@@ -227,23 +227,23 @@ TEST(Json, ForeignAndDamagedFilesGetOneSentence) {
               HasSubstr("written completely"));
   EXPECT_THAT(message_of<DataError>([] { result_format("[1,2]", "r.json"); }), HasSubstr("r.json"));
   EXPECT_THAT(message_of<DataError>([] { result_format("{\"a\": 1}", "r.json"); }), HasSubstr("lacks a field"));
-  EXPECT_THAT(message_of<DataError>([] { parse_boundaries("{\"format\": \"fansite.graph/1\"}", "r.json"); }),
-              HasSubstr("expected fansite.boundaries/1"));
+  EXPECT_THAT(message_of<DataError>([] { parse_boundaries("{\"format\": \"fansite.graph/2\"}", "r.json"); }),
+              HasSubstr("expected fansite.boundaries/2"));
   EXPECT_THAT(message_of<DataError>([] {
                 parse_boundaries(
-                    R"({"format":"fansite.boundaries/1","variables":["a"],"boundaries":[{"target":"b","members":[]}]})",
+                    R"({"format":"fansite.boundaries/2","variables":["a"],"boundaries":[{"target":"b","members":[]}]})",
                     "r.json");
               }),
               HasSubstr("'b' is not among its variables"));
   EXPECT_THAT(message_of<DataError>([] {
-                parse_boundaries(R"({"format":"fansite.boundaries/1","variables":["a","a"],"boundaries":[]})",
+                parse_boundaries(R"({"format":"fansite.boundaries/2","variables":["a","a"],"boundaries":[]})",
                                  "r.json");
               }),
               HasSubstr("listed twice"));
   const auto with_path = [](const std::string& path) {
     return message_of<DataError>([&] {
       parse_boundaries(
-          R"({"format":"fansite.boundaries/1","variables":["a","b"],"boundaries":[{"target":"a","members":)"
+          R"({"format":"fansite.boundaries/2","variables":["a","b"],"boundaries":[{"target":"a","members":)"
           R"([{"name":"b"}],"path":)" +
               path + "}]}",
           "r.json");
@@ -256,7 +256,7 @@ TEST(Json, ForeignAndDamagedFilesGetOneSentence) {
 }
 
 TEST(Json, GraphsDirectedAndNot) {
-  const SavedGraph graph = parse_graph(R"({"format":"fansite.graph/1","variables":["a","b","c"],
+  const SavedGraph graph = parse_graph(R"({"format":"fansite.graph/2","variables":["a","b","c"],
     "edges":[{"from":"a","to":"b","directed":true},{"from":"c","to":"b","directed":false}]})",
                                        "g.json");
   EXPECT_EQ(graph.adjacency(0, 1), 1);

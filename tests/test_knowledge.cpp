@@ -543,7 +543,7 @@ std::vector<Dag> all_dags(int nodes) {
 }
 
 /// Straight from what the statements mean.
-bool obeys(const Dag& dag, const std::vector<Statement>& statements) {
+bool satisfies(const Dag& dag, const std::vector<Statement>& statements) {
   const ByteMatrix moral = dag.moral_graph();
   const auto linked = [&](int i, int j) { return dag.has_edge(i, j) || dag.has_edge(j, i); };
   const auto in_tier = [&](int variable, int tier) {
@@ -590,12 +590,12 @@ struct Tally {
   int contradictions = 0, exact = 0, inexact = 0;
 };
 
-/// Compares everything with the graphs that obey the statements, found one by one.
+/// Compares everything with the graphs that satisfy the statements, found one by one.
 void compare_with_all_graphs(const std::vector<Dag>& dags, int nodes, const std::vector<Statement>& statements,
                              Tally& tally) {
   std::vector<const Dag*> consistent;
   for (const Dag& dag : dags) {
-    if (obeys(dag, statements)) consistent.push_back(&dag);
+    if (satisfies(dag, statements)) consistent.push_back(&dag);
   }
   Knowledge k;
   try {
@@ -637,9 +637,9 @@ void compare_with_all_graphs(const std::vector<Dag>& dags, int nodes, const std:
     }
   }
   for (const Dag& dag : dags) {
-    const bool obedient = obeys(dag, statements);
-    RC_ASSERT(k.violations(dag.adjacency()).empty() == obedient);
-    if (!obedient) continue;
+    const bool satisfied = satisfies(dag, statements);
+    RC_ASSERT(k.violations(dag.adjacency()).empty() == satisfied);
+    if (!satisfied) continue;
     std::vector<std::vector<int>> boundaries;
     for (int i = 0; i < nodes; ++i) boundaries.push_back(dag.markov_boundary(i));
     RC_ASSERT(k.violations_of_boundaries(boundaries).empty());

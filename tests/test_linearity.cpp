@@ -30,7 +30,7 @@ using Sets = std::vector<std::vector<int>>;
 Sets found_boundaries(const Dataset& data) {
   Sets sets(static_cast<std::size_t>(data.variables()));
   for (const Boundary& boundary : find_boundaries(GaussianEstimator(covariance(data.values))).boundaries) {
-    sets[static_cast<std::size_t>(boundary.target)] = boundary.variables();
+    sets[static_cast<std::size_t>(boundary.target)] = boundary.member_indices();
   }
   return sets;
 }
@@ -198,7 +198,7 @@ TEST(Linearity, SimulatedNonlinearEquationsAreFound) {
 
 constexpr std::array kOtherNoise = {Noise::uniform, Noise::laplace, Noise::gumbel, Noise::exponential};
 
-TEST(Linearity, NoiseAloneIsLinearWhateverItsLaw) {
+TEST(Linearity, NoiseAloneIsLinearWhateverItsDistribution) {
   for (const Noise noise : kOtherNoise) {
     const Dataset data = simulate_data(Sem::linear, noise, 0, 400, 1);
     const LinearityTest test = test_linearity(data, no_boundaries(data));
@@ -393,7 +393,7 @@ TEST(Linearity, ExtremeValuesDoNoHarm) {
   expect_equal(test_linearity(data, boundaries), expected);
 }
 
-TEST(Linearity, TablesWithNothingToLookAtAreLinear) {
+TEST(Linearity, TablesWithNothingToTestAreLinear) {
   const Dataset constant{default_names(3), Matrix::Constant(20, 3, 0.1)};
   expect_nothing_seen(test_linearity(constant, no_boundaries(constant)));
   const Dataset few = simulate_linear(5, 1.0, 10, 1).data;

@@ -131,39 +131,40 @@ TEST(Random, UniformIsAnOddMultipleOf2PowMinus53) {
   }
 }
 
-struct Law {
+struct Distribution {
   const char* name;
   double (*draw)(Random&);
-  double (*distribution)(double);
+  double (*cumulative)(double);
   double mean, variance;
   double kurtosis;  // for the tolerance of the variance
 };
 
-class RandomLaw : public testing::TestWithParam<Law> {};
+class RandomDistribution : public testing::TestWithParam<Distribution> {};
 
-TEST_P(RandomLaw, HasItsMomentsAndDistribution) {
-  const Law law = GetParam();
+TEST_P(RandomDistribution, HasItsMomentsAndDistribution) {
+  const Distribution distribution = GetParam();
   constexpr int kDraws = 200000;
-  const auto values = draws(11, kDraws, law.draw);
-  EXPECT_NEAR(mean(values), law.mean, 4 * std::sqrt(law.variance / kDraws));
-  EXPECT_NEAR(variance(values), law.variance, 4 * law.variance * std::sqrt((law.kurtosis - 1) / kDraws));
-  EXPECT_LT(kolmogorov(values, law.distribution), 1.95);
+  const auto values = draws(11, kDraws, distribution.draw);
+  EXPECT_NEAR(mean(values), distribution.mean, 4 * std::sqrt(distribution.variance / kDraws));
+  EXPECT_NEAR(variance(values), distribution.variance,
+              4 * distribution.variance * std::sqrt((distribution.kurtosis - 1) / kDraws));
+  EXPECT_LT(kolmogorov(values, distribution.cumulative), 1.95);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Laws, RandomLaw,
-    testing::Values(Law{"uniform", [](Random& r) { return r.uniform(); }, [](double x) { return x; }, 0.5, 1.0 / 12,
-                        1.8},
-                    Law{"interval", [](Random& r) { return r.uniform(-1, 1); }, [](double x) { return (x + 1) / 2; },
-                        0.0, 1.0 / 3, 1.8},
-                    Law{"normal", [](Random& r) { return r.normal(); },
-                        [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 0.0, 1.0, 3.0},
-                    Law{"laplace", [](Random& r) { return r.laplace(); },
-                        [](double x) { return x < 0 ? 0.5 * std::exp(x) : 1 - 0.5 * std::exp(-x); }, 0.0, 2.0, 6.0},
-                    Law{"gumbel", [](Random& r) { return r.gumbel(); },
-                        [](double x) { return std::exp(-std::exp(-x)); }, 0.57721566490153286, 1.6449340668482264, 5.4},
-                    Law{"exponential", [](Random& r) { return r.exponential(); },
-                        [](double x) { return 1 - std::exp(-x); }, 1.0, 1.0, 9.0}),
+    Distributions, RandomDistribution,
+    testing::Values(
+        Distribution{"uniform", [](Random& r) { return r.uniform(); }, [](double x) { return x; }, 0.5, 1.0 / 12, 1.8},
+        Distribution{"interval", [](Random& r) { return r.uniform(-1, 1); }, [](double x) { return (x + 1) / 2; }, 0.0,
+                     1.0 / 3, 1.8},
+        Distribution{"normal", [](Random& r) { return r.normal(); },
+                     [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 0.0, 1.0, 3.0},
+        Distribution{"laplace", [](Random& r) { return r.laplace(); },
+                     [](double x) { return x < 0 ? 0.5 * std::exp(x) : 1 - 0.5 * std::exp(-x); }, 0.0, 2.0, 6.0},
+        Distribution{"gumbel", [](Random& r) { return r.gumbel(); }, [](double x) { return std::exp(-std::exp(-x)); },
+                     0.57721566490153286, 1.6449340668482264, 5.4},
+        Distribution{"exponential", [](Random& r) { return r.exponential(); },
+                     [](double x) { return 1 - std::exp(-x); }, 1.0, 1.0, 9.0}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Random, BelowIsUnbiased) {

@@ -55,7 +55,7 @@ double entropy(const GaussianEstimator& estimator, int target, const std::vector
 /// All figures of a boundary against entropies computed one by one.
 void expect_consistent(const GaussianEstimator& estimator, const Boundary& boundary) {
   SCOPED_TRACE("boundary of " + std::to_string(boundary.target));
-  const std::vector<int> set = boundary.variables();
+  const std::vector<int> set = boundary.member_indices();
   EXPECT_EQ(std::set<int>(set.begin(), set.end()).size(), set.size());
   EXPECT_DOUBLE_EQ(boundary.conditional_entropy, entropy(estimator, boundary.target, set));
   double sum = 0;
@@ -84,7 +84,7 @@ void expect_consistent(const GaussianEstimator& estimator, const Boundary& bound
 void expect_edges_of_the_boundaries(const Boundaries& found) {
   std::set<std::pair<int, int>> edges;
   for (const Boundary& boundary : found.boundaries) {
-    for (const int z : boundary.variables()) edges.insert(std::minmax(boundary.target, z));
+    for (const int z : boundary.member_indices()) edges.insert(std::minmax(boundary.target, z));
   }
   EXPECT_THAT(found.moral_edges, ElementsAreArray(edges));
 }
@@ -97,7 +97,7 @@ TEST(Refined, NothingChangesWhereTheGraphAgrees) {
   EXPECT_EQ(result.moral_edges, found.moral_edges);
   for (std::size_t t = 0; t < 6; ++t) {
     const Boundary &before = found.boundaries[t], &after = result.boundaries[t];
-    EXPECT_EQ(after.variables(), before.variables());
+    EXPECT_EQ(after.member_indices(), before.member_indices());
     EXPECT_EQ(after.entropy, before.entropy);
     EXPECT_EQ(after.near_misses.size(), before.near_misses.size());
     EXPECT_DOUBLE_EQ(after.conditional_entropy, before.conditional_entropy);
@@ -124,7 +124,7 @@ TEST(Refined, MembersThatStayKeepTheirOrderAndEvidence) {
     member.votes = 0.5;
   }
   const Boundary after = refined_by(estimator, found, other_graph()).boundaries[2];
-  ASSERT_THAT(after.variables(), ElementsAre(3, 0, 4));
+  ASSERT_THAT(after.member_indices(), ElementsAre(3, 0, 4));
   for (const Member& member : {after.members[0], after.members[1]}) {
     EXPECT_EQ(member.p_value, 0.001 * (1 + member.variable));
     EXPECT_EQ(member.q_value, 0.002 * (1 + member.variable));
@@ -143,7 +143,7 @@ TEST(Refined, MembersThatTheGraphAddsComeAfterTheOthersByWhatTheyGain) {
   found.boundaries[3].near_misses.clear();
   found.boundaries[0].members.clear();
   const Boundaries result = refined_by(estimator, found, Dag(6, {{0, 3}, {2, 3}, {4, 3}}));
-  const std::vector<int> set = result.boundaries[3].variables();
+  const std::vector<int> set = result.boundaries[3].member_indices();
   ASSERT_EQ(set.size(), 3u);
   EXPECT_EQ(set[0], 2);
   const auto alone = [&](int z) { return entropy(estimator, 3, {}) - entropy(estimator, 3, {z}); };
@@ -188,8 +188,8 @@ TEST(Refined, MembersThatTheGraphDropsBecomeNearMissesWithTheirEvidence) {
   const GaussianEstimator estimator = collider();
   const Boundaries found = find_boundaries(estimator);
   const Boundaries result = refined_by(estimator, found, other_graph());
-  EXPECT_THAT(result.boundaries[0].variables(), ElementsAre(2));
-  EXPECT_THAT(result.boundaries[1].variables(), IsEmpty());
+  EXPECT_THAT(result.boundaries[0].member_indices(), ElementsAre(2));
+  EXPECT_THAT(result.boundaries[1].member_indices(), IsEmpty());
   EXPECT_EQ(result.boundaries[1].conditional_entropy, result.boundaries[1].entropy);
   int dropped = 0;
   for (const auto& [target, variable] : {std::pair(0, 1), std::pair(1, 0), std::pair(1, 2), std::pair(2, 1)}) {
@@ -212,7 +212,7 @@ TEST(Refined, MembersThatTheGraphDropsBecomeNearMissesWithTheirEvidence) {
 TEST(Refined, AConstantColumnJoinsNoBoundary) {
   const GaussianEstimator estimator = collider();
   const Boundaries result = refined_by(estimator, find_boundaries(estimator), Dag(6, {{0, 2}, {1, 2}, {2, 3}, {5, 4}}));
-  EXPECT_THAT(result.boundaries[4].variables(), IsEmpty());
+  EXPECT_THAT(result.boundaries[4].member_indices(), IsEmpty());
 }
 
 TEST(Refined, OnlyTheTargetsThatWereSearchedAreThere) {
@@ -222,8 +222,8 @@ TEST(Refined, OnlyTheTargetsThatWereSearchedAreThere) {
   const Boundaries result = refined(estimator, found, other_graph(), progress);
   ASSERT_EQ(result.boundaries.size(), 2u);
   EXPECT_EQ(result.boundaries[0].target, 3);
-  EXPECT_THAT(result.boundaries[0].variables(), ElementsAre(2, 4));
-  EXPECT_THAT(result.boundaries[1].variables(), ElementsAre(2));
+  EXPECT_THAT(result.boundaries[0].member_indices(), ElementsAre(2, 4));
+  EXPECT_THAT(result.boundaries[1].member_indices(), ElementsAre(2));
   EXPECT_THAT(result.moral_edges, ElementsAre(std::pair(0, 2), std::pair(2, 3), std::pair(3, 4)));
 }
 
@@ -274,10 +274,10 @@ TEST(RefinedProperties, TheBoundariesAreTheGraphsWhateverWasFound) {
     const Boundaries result = refined_by(estimator, found, graph);
     for (std::size_t t = 0; t < result.boundaries.size(); ++t) {
       const Boundary& after = result.boundaries[t];
-      std::vector<int> set = after.variables();
+      std::vector<int> set = after.member_indices();
       // Members that stay, as they were; then those added.
       std::vector<int> stay;
-      for (const int z : found.boundaries[t].variables()) {
+      for (const int z : found.boundaries[t].member_indices()) {
         if (std::find(set.begin(), set.end(), z) != set.end()) stay.push_back(z);
       }
       RC_ASSERT(std::equal(stay.begin(), stay.end(), set.begin()));

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 json boundaries(const std::vector<std::string>& names) {
-  json result = {{"format", "fansite.boundaries/1"}, {"version", "0.1.0"}, {"variables", names}, {"rows", 300}};
+  json result = {{"format", "fansite.boundaries/2"}, {"version", "0.1.0"}, {"variables", names}, {"rows", 300}};
   result["boundaries"] = json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& other = names[(i + 1) % names.size()];
@@ -30,7 +30,7 @@ json boundaries(const std::vector<std::string>& names) {
 }
 
 json graph(const std::vector<std::string>& names) {
-  return {{"format", "fansite.graph/1"},
+  return {{"format", "fansite.graph/2"},
           {"version", "0.1.0"},
           {"variables", names},
           {"rows", 300},
@@ -135,8 +135,8 @@ TEST(ReportHtml, RefusesResultsThatDoNotBelongTogether) {
 }
 
 TEST(ReportHtml, RefusesWhatIsNoResult) {
-  EXPECT_THAT(message<DataError>({{{"format", "fansite.entropy/1"}}}),
-              HasSubstr("has format 'fansite.entropy/1'. Give"));
+  EXPECT_THAT(message<DataError>({{{"format", "fansite.entropy/2"}}}),
+              HasSubstr("has format 'fansite.entropy/2'. Give"));
   EXPECT_THAT(message<DataError>({json::array()}), HasSubstr("result1.json is not a JSON result of fansite"));
   json without = boundaries({"a", "b"});
   without.erase("rows");

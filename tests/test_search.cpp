@@ -29,7 +29,7 @@ BoundariesScore score(const Simulation& simulation, const SearchParams& params) 
   const GaussianEstimator estimator(covariance(simulation.data.values));
   std::vector<std::vector<int>> predicted, truth;
   for (const Boundary& boundary : find_boundaries(estimator, params).boundaries) {
-    predicted.push_back(boundary.variables());
+    predicted.push_back(boundary.member_indices());
     truth.push_back(simulation.dag.markov_boundary(boundary.target));
   }
   return score_boundaries(predicted, truth);
@@ -58,11 +58,11 @@ TEST(Search, FindsParentsChildrenAndSpouses) {
   const GaussianEstimator estimator = collider();
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
     const Boundaries found = find_boundaries(estimator, with(stop));
-    EXPECT_THAT(found.boundaries[0].variables(), UnorderedElementsAre(1, 2));
-    EXPECT_THAT(found.boundaries[1].variables(), UnorderedElementsAre(0, 2));
-    EXPECT_THAT(found.boundaries[2].variables(), UnorderedElementsAre(0, 1, 3));
-    EXPECT_THAT(found.boundaries[3].variables(), ElementsAre(2));
-    EXPECT_THAT(found.boundaries[4].variables(), IsEmpty());
+    EXPECT_THAT(found.boundaries[0].member_indices(), UnorderedElementsAre(1, 2));
+    EXPECT_THAT(found.boundaries[1].member_indices(), UnorderedElementsAre(0, 2));
+    EXPECT_THAT(found.boundaries[2].member_indices(), UnorderedElementsAre(0, 1, 3));
+    EXPECT_THAT(found.boundaries[3].member_indices(), ElementsAre(2));
+    EXPECT_THAT(found.boundaries[4].member_indices(), IsEmpty());
     EXPECT_THAT(found.moral_edges, ElementsAre(std::pair(0, 1), std::pair(0, 2), std::pair(1, 2), std::pair(2, 3)));
   }
 }
@@ -101,7 +101,7 @@ TEST(Search, DenseGraphsAreNotLeftStalled) {
 }
 
 TEST(Search, PureNoiseGivesEmptyBoundaries) {
-  // Few rows and many columns need the exact laws; limits and approximations fail there.
+  // Few rows and many columns need the exact distributions; limits and approximations fail there.
   for (const auto& [columns, rows] : {std::pair(15, 200), std::pair(40, 10), std::pair(60, 20)}) {
     for (const Symmetry rule : {Symmetry::or_, Symmetry::none}) {
       int not_empty = 0;
@@ -116,7 +116,7 @@ TEST(Search, PureNoiseGivesEmptyBoundaries) {
   }
 }
 
-TEST(Search, TheDialGovernsTheShareOfFalseMembers) {
+TEST(Search, TheFdrLevelGovernsTheShareOfFalseMembers) {
   double loose = 0, strict = 0;
   int members_loose = 0, members_strict = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -149,7 +149,7 @@ TEST(Search, SymmetryRules) {
     const auto pairs_of = [&](Symmetry rule) {
       std::set<std::pair<int, int>> pairs;
       for (const Boundary& b : find_boundaries(estimator, with(stop, rule)).boundaries) {
-        for (const int z : b.variables()) pairs.emplace(b.target, z);
+        for (const int z : b.member_indices()) pairs.emplace(b.target, z);
       }
       return pairs;
     };
@@ -211,7 +211,7 @@ TEST(Search, PatienceSeesBeyondAMiss) {
   params.patience = 0;
   EXPECT_THAT(find_boundaries(estimator, params).boundaries[0].members, IsEmpty());
   params.patience = 1;
-  EXPECT_THAT(find_boundaries(estimator, params).boundaries[0].variables(), UnorderedElementsAre(1, 2));
+  EXPECT_THAT(find_boundaries(estimator, params).boundaries[0].member_indices(), UnorderedElementsAre(1, 2));
 }
 
 TEST(Search, TheDefaultPatienceIsThePapers) {
@@ -289,8 +289,8 @@ TEST(Search, TheNearMissIsTheBestVariableLeftOutAndSaysWhy) {
       EXPECT_GE(miss.p_value, 0.05);
       EXPECT_TRUE(std::isnan(miss.q_value));
       for (int z = 0; z < 5; ++z) {
-        if (z == boundary.target || testing::Value(boundary.variables(), testing::Contains(z))) continue;
-        const double gain = estimator.mutual_information({boundary.target, {z}, boundary.variables()}).value;
+        if (z == boundary.target || testing::Value(boundary.member_indices(), testing::Contains(z))) continue;
+        const double gain = estimator.mutual_information({boundary.target, {z}, boundary.member_indices()}).value;
         EXPECT_GE(miss.candidate.gain, gain - 1e-6);
         if (z == miss.candidate.variable) {
           EXPECT_NEAR(miss.candidate.gain, gain, 1e-6);
@@ -352,9 +352,9 @@ TEST(Search, TheOrderOfColumnsDoesNotMatter) {
   const Boundaries moved = find_boundaries(GaussianEstimator(covariance(shuffled)));
   for (int j = 0; j < 30; ++j) {
     std::set<int> expected, actual;
-    for (const int z : plain.boundaries[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])].variables())
+    for (const int z : plain.boundaries[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])].member_indices())
       expected.insert(z);
-    for (const int z : moved.boundaries[static_cast<std::size_t>(j)].variables())
+    for (const int z : moved.boundaries[static_cast<std::size_t>(j)].member_indices())
       actual.insert(order[static_cast<std::size_t>(z)]);
     EXPECT_EQ(actual, expected);
   }
@@ -366,7 +366,8 @@ TEST(Search, TheUnitsOfColumnsDoNotMatter) {
   for (Index j = 0; j < 20; ++j) scaled.col(j) = scaled.col(j) * (j % 2 == 0 ? 1024.0 : -0.25);  // powers of two: exact
   const Boundaries plain = find_boundaries(GaussianEstimator(covariance(simulation.data.values)));
   const Boundaries moved = find_boundaries(GaussianEstimator(covariance(scaled)));
-  for (std::size_t t = 0; t < 20; ++t) EXPECT_EQ(moved.boundaries[t].variables(), plain.boundaries[t].variables());
+  for (std::size_t t = 0; t < 20; ++t)
+    EXPECT_EQ(moved.boundaries[t].member_indices(), plain.boundaries[t].member_indices());
 }
 
 TEST(Search, QValuesCountEachFactOnce) {
@@ -404,11 +405,11 @@ TEST(Search, TargetsAndExclusions) {
   const Boundaries some = find_boundaries(estimator, {}, {{3, 2}, {}, {}}, silent);
   ASSERT_EQ(some.boundaries.size(), 2u);
   EXPECT_EQ(some.boundaries[0].target, 3);
-  EXPECT_THAT(some.boundaries[1].variables(), UnorderedElementsAre(0, 1, 3));
+  EXPECT_THAT(some.boundaries[1].member_indices(), UnorderedElementsAre(0, 1, 3));
   const Boundaries without = find_boundaries(estimator, {}, {{}, {2}, {}}, silent);
   EXPECT_THAT(without.boundaries[2].members, IsEmpty());
   for (const Boundary& b : without.boundaries) {
-    for (const int z : b.variables()) EXPECT_NE(z, 2);
+    for (const int z : b.member_indices()) EXPECT_NE(z, 2);
   }
 }
 

@@ -41,25 +41,25 @@ class SearchCheckpointTest : public testing::Test {
 
 SearchCheckpoint example() {
   SearchCheckpoint checkpoint;
-  checkpoint.of = {3, 5, 0x1234, "some settings"};
+  checkpoint.identity = {3, 5, 0x1234, "some settings"};
   checkpoint.state.paths = {{1, 4}, {}, {0}};
-  PairEvidence sure{1e-9, 0.75, Eigen::ArrayXf::LinSpaced(3, -1, 2), 1.25};
+  PairEvidence strong{1e-9, 0.75, Eigen::ArrayXf::LinSpaced(3, -1, 2), 1.25};
   PairEvidence without_scores{0.5, std::nan(""), {}, 1};
-  checkpoint.state.tested = {{{0, 1}, sure}, {{2, 0}, without_scores}};
+  checkpoint.state.tested = {{{0, 1}, strong}, {{2, 0}, without_scores}};
   return checkpoint;
 }
 
 TEST_F(SearchCheckpointTest, ComesBackFromBytesAsItWas) {
   const SearchCheckpoint saved = example();
   const SearchCheckpoint read = parse_search_checkpoint(to_bytes(saved), "file");
-  EXPECT_EQ(read.of, saved.of);
+  EXPECT_EQ(read.identity, saved.identity);
   EXPECT_EQ(read.state.paths, saved.state.paths);
   ASSERT_EQ(read.state.tested.size(), 2u);
-  const PairEvidence& sure = read.state.tested.at({0, 1});
-  EXPECT_EQ(sure.p_value, 1e-9);
-  EXPECT_EQ(sure.votes, 0.75);
-  EXPECT_EQ(sure.inflation, 1.25);
-  EXPECT_TRUE((sure.scores == saved.state.tested.at({0, 1}).scores).all());
+  const PairEvidence& strong = read.state.tested.at({0, 1});
+  EXPECT_EQ(strong.p_value, 1e-9);
+  EXPECT_EQ(strong.votes, 0.75);
+  EXPECT_EQ(strong.inflation, 1.25);
+  EXPECT_TRUE((strong.scores == saved.state.tested.at({0, 1}).scores).all());
   EXPECT_TRUE(std::isnan(read.state.tested.at({2, 0}).votes));
   EXPECT_EQ(read.state.tested.at({2, 0}).scores.size(), 0);
 }
@@ -109,7 +109,7 @@ Dataset chain(Index rows, int variables) {
 /// Stops the work when it has been asked so often.
 class StopsAfter final : public Progress {
  public:
-  explicit StopsAfter(int looks) : left_(looks) {}
+  explicit StopsAfter(int checks) : left_(checks) {}
   void begin(std::string_view, long) override {}
   void advance(long) override {}
   bool interrupted() const override { return --left_ < 0; }
@@ -144,12 +144,12 @@ TEST_F(SearchCheckpointTest, ASearchInPiecesHasTheBitsOfOneStraightThrough) {
   const FlowEstimator estimator(data, trained_on(data));
   NoProgress silent;
   const std::string straight = summary(find_boundaries(estimator, {}, {}, silent));
-  const StateIdentity of = identity_of(data.values, "test");
+  const StateIdentity identity = identity_of(data.values, "test");
 
   int pieces = 0;
   for (std::string found; found.empty(); ++pieces) {
     ASSERT_LT(pieces, 100);
-    SearchKeeper keeper(path, of);
+    SearchKeeper keeper(path, identity);
     SearchScope scope;
     scope.keeper = &keeper;
     StopsAfter stops(4 + pieces);  // each piece gets a little further
@@ -164,7 +164,7 @@ TEST_F(SearchCheckpointTest, ASearchInPiecesHasTheBitsOfOneStraightThrough) {
   EXPECT_GT(pieces, 3);
 
   // All that is left to do is little.
-  SearchKeeper keeper(path, of);
+  SearchKeeper keeper(path, identity);
   SearchScope scope;
   scope.keeper = &keeper;
   const std::int64_t before = estimator.evaluations();
@@ -178,7 +178,7 @@ TEST_F(SearchCheckpointTest, ASearchInPiecesHasTheBitsOfOneStraightThrough) {
 TEST_F(SearchCheckpointTest, ASearchThatTimeCutShortGoesOnAsIfItHadNotBeen) {
   class OutOfTimeAfter final : public Progress {
    public:
-    explicit OutOfTimeAfter(int looks) : left_(looks) {}
+    explicit OutOfTimeAfter(int checks) : left_(checks) {}
     void begin(std::string_view, long) override {}
     void advance(long) override {}
     bool interrupted() const override { return false; }
@@ -191,40 +191,40 @@ TEST_F(SearchCheckpointTest, ASearchThatTimeCutShortGoesOnAsIfItHadNotBeen) {
   const FlowEstimator estimator(data, trained_on(data));
   NoProgress silent;
   const std::string straight = summary(find_boundaries(estimator, {}, {}, silent));
-  for (const int looks : {1, 2, 3}) {
+  for (const int checks : {1, 2, 3}) {
     std::filesystem::remove(path);
     for (const bool limited : {true, false}) {
       SearchKeeper keeper(path, identity_of(data.values, "test"));
       SearchScope scope;
       scope.keeper = &keeper;
-      OutOfTimeAfter hurried(looks);
+      OutOfTimeAfter hurried(checks);
       const Boundaries found =
           find_boundaries(estimator, {}, scope, limited ? static_cast<Progress&>(hurried) : silent);
       EXPECT_EQ(found.cut_short > 0, limited);
       if (limited) continue;
-      EXPECT_EQ(summary(found), straight) << looks;
+      EXPECT_EQ(summary(found), straight) << checks;
     }
   }
 }
 
 TEST_F(SearchCheckpointTest, AFileOfAnotherTableOrSearchIsRefused) {
   const Dataset data = chain(50, 4);
-  const StateIdentity of = identity_of(data.values, "one search");
+  const StateIdentity identity = identity_of(data.values, "one search");
   {
-    SearchKeeper keeper(path, of);
+    SearchKeeper keeper(path, identity);
     keeper.begin(2);
     keeper.took(0, 1);
     keeper.write();
   }
-  EXPECT_EQ(SearchKeeper(path, of).next(0, 0), 1);
+  EXPECT_EQ(SearchKeeper(path, identity).next(0, 0), 1);
   EXPECT_THAT(message_of<UsageError>([&] { SearchKeeper(path, identity_of(data.values, "another")); }),
               HasSubstr("other settings"));
   EXPECT_THAT(message_of<UsageError>([&] { SearchKeeper(path, identity_of(chain(51, 4).values, "one search")); }),
               HasSubstr("another table"));
-  SearchKeeper keeper(path, of);
+  SearchKeeper keeper(path, identity);
   EXPECT_THAT(message_of<DataError>([&] { keeper.begin(3); }), HasSubstr("cannot have found"));
   std::ofstream(path, std::ios::binary) << "nonsense";
-  EXPECT_THROW(SearchKeeper(path, of), DataError);
+  EXPECT_THROW(SearchKeeper(path, identity), DataError);
 }
 
 }  // namespace

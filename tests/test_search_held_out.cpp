@@ -239,7 +239,7 @@ TEST(Paths, AreRankedByTheFrontierAndSizedByHeldOutEntropies) {
   const Grown grown = grow(table, {}, {0});
   ASSERT_EQ(grown.paths.size(), 1u);
   const Path& path = grown.paths[0];
-  EXPECT_THAT(path.variables, ElementsAre(3, 1, 4, 2, 5));
+  EXPECT_THAT(path.indices, ElementsAre(3, 1, 4, 2, 5));
   EXPECT_THAT(path.entropy, ElementsAre(1, 0.5, 0.25, 0.125, 0.140625, 0.171875));
   EXPECT_EQ(path.best, 3);
   EXPECT_EQ(path.shortest, 3);
@@ -274,7 +274,7 @@ TEST(Paths, OfNothingAreEmptyOrTooLong) {
   for (const Path& path : grow(noise).paths) {
     EXPECT_EQ(path.best, 0);
     EXPECT_EQ(path.shortest, 0);
-    EXPECT_EQ(path.variables.size(), 7u);  // a patience of 6, and one more
+    EXPECT_EQ(path.indices.size(), 7u);  // a patience of 6, and one more
   }
 }
 
@@ -286,7 +286,7 @@ TEST(Paths, ADriftBelowTwoStandardErrorsAStepDoesNotGoOnForEver) {
   for (const auto& [error, length] : {std::pair(1.0 / 129, 11u), std::pair(1.0 / 128, 8u), std::pair(1.0 / 64, 8u)}) {
     table.error = error;
     const Path path = grow(table, {}, {0}).paths[0];
-    EXPECT_EQ(path.variables.size(), length) << error;
+    EXPECT_EQ(path.indices.size(), length) << error;
     EXPECT_EQ(path.best, static_cast<int>(length)) << error;
   }
 }
@@ -301,13 +301,13 @@ TEST(Paths, PatienceIsHowManyStepsMayGoByWithoutTheBest) {
     return grow(table, params, {0}).paths[0];
   };
   EXPECT_EQ(grown(0).best, 1);
-  EXPECT_EQ(grown(0).variables.size(), 2u);
+  EXPECT_EQ(grown(0).indices.size(), 2u);
   EXPECT_EQ(grown(1).best, 1);
-  EXPECT_EQ(grown(1).variables.size(), 3u);
+  EXPECT_EQ(grown(1).indices.size(), 3u);
   EXPECT_EQ(grown(2).best, 4);
-  EXPECT_EQ(grown(2).variables.size(), 7u);
-  EXPECT_EQ(grown(3).variables.size(), 8u);
-  EXPECT_EQ(grown(-1).variables.size(), 8u);  // 6 is the default here …
+  EXPECT_EQ(grown(2).indices.size(), 7u);
+  EXPECT_EQ(grown(3).indices.size(), 8u);
+  EXPECT_EQ(grown(-1).indices.size(), 8u);  // 6 is the default here …
   EXPECT_EQ(Search(table, {}, {0}, {}).patience, 6);
   params.patience = -1;
   params.stop = StopRule::paper;
@@ -318,9 +318,9 @@ TEST(Paths, PatienceIsHowManyStepsMayGoByWithoutTheBest) {
 TEST(Paths, EndAtTheLargestSetAndAtMaxSize) {
   Additive table(9);
   table.worth.setConstant(0.125);
-  for (const Path& path : grow(table).paths) EXPECT_EQ(path.variables.size(), 8u);
+  for (const Path& path : grow(table).paths) EXPECT_EQ(path.indices.size(), 8u);
   table.largest = 5;
-  for (const Path& path : grow(table).paths) EXPECT_EQ(path.variables.size(), 5u);
+  for (const Path& path : grow(table).paths) EXPECT_EQ(path.indices.size(), 5u);
   SearchParams params;
   params.max_size = 2;
   for (const Path& path : grow(table, params).paths) {
@@ -328,7 +328,7 @@ TEST(Paths, EndAtTheLargestSetAndAtMaxSize) {
     EXPECT_EQ(path.best, 2);
   }
   params.max_size = 7;
-  for (const Path& path : grow(table, params).paths) EXPECT_EQ(path.variables.size(), 5u);
+  for (const Path& path : grow(table, params).paths) EXPECT_EQ(path.indices.size(), 5u);
 }
 
 TEST(Paths, PassOverExcludedAndUninformativeVariables) {
@@ -337,8 +337,8 @@ TEST(Paths, PassOverExcludedAndUninformativeVariables) {
   table.flat[2] = 1;
   const Grown grown = grow(table, {}, {}, {4});
   ASSERT_EQ(grown.paths.size(), 4u);  // of 0, 1, 3, 5
-  EXPECT_THAT(grown.paths[0].variables, UnorderedElementsAre(1, 3, 5));
-  EXPECT_THAT(grown.paths[3].variables, UnorderedElementsAre(0, 1, 3));
+  EXPECT_THAT(grown.paths[0].indices, UnorderedElementsAre(1, 3, 5));
+  EXPECT_THAT(grown.paths[3].indices, UnorderedElementsAre(0, 1, 3));
 }
 
 // ---- Confirming -----------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ TEST_F(Family, IsThePairsOfTheBestSetsWhileOnlyThoseOfTheShortestAreTested) {
   ASSERT_EQ(table.asked.size(), 1u);
   EXPECT_EQ(table.asked[0].a, 0);
   EXPECT_EQ(table.asked[0].b, 1);
-  EXPECT_TRUE(table.asked[0].both_looks);
+  EXPECT_TRUE(table.asked[0].both_sides);
   EXPECT_THAT(table.asked[0].given_a, ElementsAre(2, 3));  // the rest of the best set
   EXPECT_THAT(table.asked[0].given_b, IsEmpty());
 
@@ -431,9 +431,9 @@ TEST(Confirm, SymmetryRules) {
 
   const Boundaries either = find(table, with_rule(Symmetry::or_));
   EXPECT_EQ(either.tested_pairs, 2);
-  EXPECT_THAT(either.boundaries[0].variables(), ElementsAre(1, 2));
-  EXPECT_THAT(either.boundaries[1].variables(), ElementsAre(0));
-  EXPECT_THAT(either.boundaries[2].variables(), ElementsAre(0));
+  EXPECT_THAT(either.boundaries[0].member_indices(), ElementsAre(1, 2));
+  EXPECT_THAT(either.boundaries[1].member_indices(), ElementsAre(0));
+  EXPECT_THAT(either.boundaries[2].member_indices(), ElementsAre(0));
   EXPECT_FALSE(either.boundaries[0].members[1].by_symmetry);
   EXPECT_TRUE(either.boundaries[2].members[0].by_symmetry);
   EXPECT_EQ(either.boundaries[2].members[0].gain, -1.0 / 64);  // on held-out rows it may cost
@@ -443,7 +443,7 @@ TEST(Confirm, SymmetryRules) {
   table.asked.clear();
   const Boundaries both = find(table, with_rule(Symmetry::and_));
   EXPECT_EQ(both.tested_pairs, 1);
-  EXPECT_THAT(both.boundaries[0].variables(), ElementsAre(1));
+  EXPECT_THAT(both.boundaries[0].member_indices(), ElementsAre(1));
   EXPECT_EQ(both.boundaries[0].members[0].q_value, 0.001);  // {0, 2} is no hypothesis
   EXPECT_THAT(both.moral_edges, ElementsAre(Pair(0, 1)));
   ASSERT_EQ(table.asked.size(), 1u);
@@ -452,14 +452,14 @@ TEST(Confirm, SymmetryRules) {
   table.asked.clear();
   const Boundaries none = find(table, with_rule(Symmetry::none));
   EXPECT_EQ(none.tested_pairs, 3);
-  EXPECT_THAT(none.boundaries[0].variables(), ElementsAre(1, 2));
-  EXPECT_THAT(none.boundaries[1].variables(), IsEmpty());  // its own look says 0.9
-  EXPECT_THAT(none.boundaries[2].variables(), IsEmpty());
-  for (const PairQuery& query : table.asked) EXPECT_FALSE(query.both_looks);
+  EXPECT_THAT(none.boundaries[0].member_indices(), ElementsAre(1, 2));
+  EXPECT_THAT(none.boundaries[1].member_indices(), IsEmpty());  // its own side says 0.9
+  EXPECT_THAT(none.boundaries[2].member_indices(), IsEmpty());
+  for (const PairQuery& query : table.asked) EXPECT_FALSE(query.both_sides);
   EXPECT_THAT(none.moral_edges, ElementsAre(Pair(0, 1), Pair(0, 2)));
 }
 
-TEST(Confirm, LateComersComeLastTheSurestFirst) {
+TEST(Confirm, LateComersComeLastTheMostCertainFirst) {
   Additive table(7);
   table.both_ways(0, 5, 0.5);
   for (const int z : {1, 2, 3}) table.worth(z, 0) = 0.5;
@@ -468,24 +468,24 @@ TEST(Confirm, LateComersComeLastTheSurestFirst) {
   table.evidence[{0, 2}] = evidence_of(0.001);
   table.evidence[{0, 3}] = evidence_of(0.002);
   const Boundary boundary = find(table).boundaries[0];
-  EXPECT_THAT(boundary.variables(), ElementsAre(5, 2, 3, 1));
+  EXPECT_THAT(boundary.member_indices(), ElementsAre(5, 2, 3, 1));
   EXPECT_FALSE(boundary.members[0].by_symmetry);
   for (std::size_t k = 1; k < 4; ++k) EXPECT_TRUE(boundary.members[k].by_symmetry) << k;
 }
 
-TEST(Confirm, OnlyTheSearchedEndLooks) {
+TEST(Confirm, OnlyTheSearchedEndTests) {
   Additive table(5);
   table.worth(3, 1) = table.worth(3, 4) = 0.5;
   table.evidence[{3, 1}] = evidence_of(0.001);
   table.evidence[{3, 4}] = evidence_of(0.002);
   const Boundaries found = find(table, {}, {3});
   ASSERT_EQ(found.boundaries.size(), 1u);
-  EXPECT_THAT(found.boundaries[0].variables(), ElementsAre(1, 4));
+  EXPECT_THAT(found.boundaries[0].member_indices(), ElementsAre(1, 4));
   EXPECT_THAT(found.moral_edges, ElementsAre(Pair(1, 3), Pair(3, 4)));
   ASSERT_EQ(table.asked.size(), 2u);
   for (const PairQuery& query : table.asked) {
     EXPECT_EQ(query.a, 3);
-    EXPECT_FALSE(query.both_looks);
+    EXPECT_FALSE(query.both_sides);
     EXPECT_THAT(query.given_a, ElementsAre(query.b == 1 ? 4 : 1));
   }
 }
@@ -523,7 +523,7 @@ class NearMisses : public testing::Test {
 
 TEST_F(NearMisses, AreTheThreeNearestByChanceAndTheNextOnThePath) {
   const Boundary boundary = find(table).boundaries[0];
-  EXPECT_THAT(boundary.variables(), ElementsAre(1));
+  EXPECT_THAT(boundary.member_indices(), ElementsAre(1));
   ASSERT_EQ(boundary.near_misses.size(), 4u);
   const std::pair<int, double> expected[] = {{5, 0.3}, {3, 0.5}, {4, 0.7}};
   for (std::size_t k = 0; k < 3; ++k) {
@@ -544,7 +544,7 @@ TEST_F(NearMisses, AreTheThreeNearestByChanceAndTheNextOnThePath) {
   EXPECT_EQ(next.reason, NearMiss::Reason::held_out);
 }
 
-TEST_F(NearMisses, ConcernBothEndsUnlessEachLookStandsAlone) {
+TEST_F(NearMisses, ConcernBothEndsUnlessEachSideStandsAlone) {
   const Boundary other = find(table).boundaries[5];
   ASSERT_EQ(other.near_misses.size(), 1u);
   EXPECT_EQ(other.near_misses[0].candidate.variable, 0);
@@ -566,7 +566,7 @@ TEST_F(NearMisses, AreNamedOnce) {
   EXPECT_EQ(boundary.near_misses[0].reason, NearMiss::Reason::chance);
   table.evidence[{0, 7}] = evidence_of(1e-9);  // and now a member
   boundary = find(table).boundaries[0];
-  EXPECT_THAT(boundary.variables(), ElementsAre(1, 7));
+  EXPECT_THAT(boundary.member_indices(), ElementsAre(1, 7));
   for (const NearMiss& miss : boundary.near_misses) EXPECT_NE(miss.candidate.variable, 7);
 }
 
@@ -607,11 +607,11 @@ TEST(Stability, IsTheShareOfResamplesInWhichAPairIsIn) {
   EXPECT_EQ(shares[4], 1.0);
 }
 
-TEST(Stability, IsSureOfWhatEveryRowSaysAndOfWhatNoRowSays) {
-  PairEvidence sure = evidence_of(0), nothing = evidence_of(0);
-  sure.scores.setConstant(0.3f);
+TEST(Stability, IsCertainOfWhatEveryRowSaysAndOfWhatNoRowSays) {
+  PairEvidence strong = evidence_of(0), nothing = evidence_of(0);
+  strong.scores.setConstant(0.3f);
   nothing.scores.setZero();
-  EXPECT_THAT(stabilities({sure, nothing}), ElementsAre(1.0, 0.0));
+  EXPECT_THAT(stabilities({strong, nothing}), ElementsAre(1.0, 0.0));
 }
 
 TEST(Stability, FeelsInflationAndTheFamily) {
@@ -678,11 +678,11 @@ TEST(HeldOutSearch, FindsParentsChildrenAndSpouses) {
   const HeldOutGaussian estimator(collider());
   for (const Symmetry rule : {Symmetry::or_, Symmetry::and_, Symmetry::none}) {
     const Boundaries found = find(estimator, with_rule(rule));
-    EXPECT_THAT(found.boundaries[0].variables(), UnorderedElementsAre(1, 2));
-    EXPECT_THAT(found.boundaries[1].variables(), UnorderedElementsAre(0, 2));
-    EXPECT_THAT(found.boundaries[2].variables(), UnorderedElementsAre(0, 1, 3));
-    EXPECT_THAT(found.boundaries[3].variables(), ElementsAre(2));
-    EXPECT_THAT(found.boundaries[4].variables(), IsEmpty());
+    EXPECT_THAT(found.boundaries[0].member_indices(), UnorderedElementsAre(1, 2));
+    EXPECT_THAT(found.boundaries[1].member_indices(), UnorderedElementsAre(0, 2));
+    EXPECT_THAT(found.boundaries[2].member_indices(), UnorderedElementsAre(0, 1, 3));
+    EXPECT_THAT(found.boundaries[3].member_indices(), ElementsAre(2));
+    EXPECT_THAT(found.boundaries[4].member_indices(), IsEmpty());
     EXPECT_THAT(found.moral_edges, ElementsAre(Pair(0, 1), Pair(0, 2), Pair(1, 2), Pair(2, 3)));
   }
 }
@@ -694,13 +694,13 @@ TEST(HeldOutSearch, TellsEntropiesGainsAndPathsOfHeldOutRows) {
   for (const Boundary& boundary : found.boundaries) {
     const int t = boundary.target;
     EXPECT_EQ(boundary.entropy, estimator.entropy(t, {}));
-    EXPECT_EQ(boundary.conditional_entropy, estimator.entropy(t, boundary.variables()));
+    EXPECT_EQ(boundary.conditional_entropy, estimator.entropy(t, boundary.member_indices()));
     std::vector<int> before;
     double gains = 0;
     for (const Member& member : boundary.members) {
       EXPECT_EQ(member.gain, estimator.mutual_information({t, {member.variable}, before}).value);
       EXPECT_EQ(member.standard_error, 0.001);
-      const std::vector<int> others = without(boundary.variables(), member.variable);
+      const std::vector<int> others = without(boundary.member_indices(), member.variable);
       EXPECT_EQ(member.unique, estimator.mutual_information({t, {member.variable}, others}).value);
       EXPECT_LE(member.p_value, member.q_value);
       EXPECT_LE(member.q_value, 0.05);
@@ -711,7 +711,7 @@ TEST(HeldOutSearch, TellsEntropiesGainsAndPathsOfHeldOutRows) {
     EXPECT_NEAR(gains, boundary.entropy - boundary.conditional_entropy, 1e-12);
     for (const NearMiss& miss : boundary.near_misses) {
       EXPECT_EQ(miss.candidate.gain,
-                estimator.mutual_information({t, {miss.candidate.variable}, boundary.variables()}).value);
+                estimator.mutual_information({t, {miss.candidate.variable}, boundary.member_indices()}).value);
     }
     before.clear();
     for (const PathStep& step : boundary.path) {
@@ -749,7 +749,7 @@ TEST(HeldOutSearch, KeepsTheOrderOfTargets) {
   ASSERT_EQ(found.boundaries.size(), 2u);
   EXPECT_EQ(found.boundaries[0].target, 3);
   EXPECT_EQ(found.boundaries[1].target, 0);
-  EXPECT_THAT(found.boundaries[1].variables(), UnorderedElementsAre(1, 2));
+  EXPECT_THAT(found.boundaries[1].member_indices(), UnorderedElementsAre(1, 2));
 }
 
 TEST(HeldOutSearch, ThePapersRuleKnowsNoHeldOutRows) {
@@ -757,14 +757,14 @@ TEST(HeldOutSearch, ThePapersRuleKnowsNoHeldOutRows) {
   SearchParams params;
   params.stop = StopRule::paper;
   const Boundaries found = find(estimator, params);
-  EXPECT_THAT(found.boundaries[2].variables(), UnorderedElementsAre(0, 1, 3));
+  EXPECT_THAT(found.boundaries[2].member_indices(), UnorderedElementsAre(0, 1, 3));
   EXPECT_EQ(found.tested_pairs, 0);
   for (const Boundary& boundary : found.boundaries) {
     EXPECT_THAT(boundary.path, IsEmpty());
     for (const Member& member : boundary.members) EXPECT_THAT(member.stability, IsNan());
     ASSERT_EQ(boundary.near_misses.size(), 1u);
     EXPECT_EQ(boundary.near_misses[0].reason, NearMiss::Reason::small);
-    EXPECT_THAT(boundary.near_misses[0].p_value, IsNan());  // gains have no law
+    EXPECT_THAT(boundary.near_misses[0].p_value, IsNan());  // gains have no known distribution
   }
 }
 
@@ -803,11 +803,11 @@ TEST(HeldOutSearch, WhatIsKnownIsInEvenIfThereIsNoTimeToSearch) {
   NoTime hurried;
   const Boundaries found = find_boundaries(estimator, {}, {{}, {}, knowledge}, hurried);
   EXPECT_EQ(found.cut_short, 5);
-  EXPECT_THAT(found.boundaries[0].variables(), ElementsAre(3, 4));
-  EXPECT_THAT(found.boundaries[1].variables(), ElementsAre(4));
-  EXPECT_THAT(found.boundaries[2].variables(), IsEmpty());
-  EXPECT_THAT(found.boundaries[3].variables(), ElementsAre(0));
-  EXPECT_THAT(found.boundaries[4].variables(), ElementsAre(0, 1));
+  EXPECT_THAT(found.boundaries[0].member_indices(), ElementsAre(3, 4));
+  EXPECT_THAT(found.boundaries[1].member_indices(), ElementsAre(4));
+  EXPECT_THAT(found.boundaries[2].member_indices(), IsEmpty());
+  EXPECT_THAT(found.boundaries[3].member_indices(), ElementsAre(0));
+  EXPECT_THAT(found.boundaries[4].member_indices(), ElementsAre(0, 1));
 }
 
 TEST(HeldOutSearch, StopsWhenAskedInEveryStage) {
@@ -838,7 +838,7 @@ TEST(HeldOutSearch, SameBitsForAnyNumberOfThreads) {
   EXPECT_FALSE(serial.moral_edges.empty());
   EXPECT_EQ(parallel.threshold, serial.threshold);
   for (std::size_t b = 0; b < serial.boundaries.size(); ++b) {
-    ASSERT_EQ(parallel.boundaries[b].variables(), serial.boundaries[b].variables());
+    ASSERT_EQ(parallel.boundaries[b].member_indices(), serial.boundaries[b].member_indices());
     for (std::size_t m = 0; m < serial.boundaries[b].members.size(); ++m) {
       const Member &x = parallel.boundaries[b].members[m], &y = serial.boundaries[b].members[m];
       EXPECT_EQ(std::tie(x.gain, x.p_value, x.q_value, x.stability),

@@ -73,7 +73,7 @@ class Bounded final : public SearchEstimator {
 
   PairEvidence pair_evidence(const PairQuery& query) const override {
     note(most_, query.given_a.size());
-    if (query.both_looks) note(most_, query.given_b.size());
+    if (query.both_sides) note(most_, query.given_b.size());
     PairEvidence evidence = gaussian_.pair_evidence(query);
     if (!held_out_) return evidence;
     const double z = std::clamp(-normal_quantile(std::clamp(evidence.p_value, 1e-30, 0.49)), 0.01, 5.0);
@@ -184,7 +184,7 @@ TEST(Limit, AHubKeepsAsManyAsTheEstimatorKnowsAndItsLeavesKeepIt) {
     EXPECT_EQ(found.boundaries[0].members.size(), 3u);
     EXPECT_TRUE(found.boundaries[0].limited);
     for (std::size_t leaf = 1; leaf <= 6; ++leaf) {
-      EXPECT_THAT(found.boundaries[leaf].variables(), ElementsAre(0)) << leaf;
+      EXPECT_THAT(found.boundaries[leaf].member_indices(), ElementsAre(0)) << leaf;
       EXPECT_FALSE(found.boundaries[leaf].limited) << leaf;
     }
     EXPECT_EQ(found.moral_edges.size(), 6u);
@@ -219,7 +219,7 @@ TEST(Limit, WhatIsKnownIsNeverLeftOut) {
     const Bounded estimator(star(6, 300), 3, held_out);
     const Boundaries found = find(estimator, with(stop), knowledge);
     EXPECT_FALSE(estimator.overasked());
-    const std::vector<int> hub = found.boundaries[0].variables();
+    const std::vector<int> hub = found.boundaries[0].member_indices();
     EXPECT_EQ(hub.size(), 3u);
     EXPECT_TRUE(contains(hub, 1) && contains(hub, 2));
     EXPECT_TRUE(found.boundaries[0].limited);
@@ -324,7 +324,7 @@ void check_boundaries(const Case& c, const Boundaries& found) {
   std::vector<const Boundary*> of(static_cast<std::size_t>(c.values.cols()), nullptr);
   for (const Boundary& boundary : found.boundaries) of[static_cast<std::size_t>(boundary.target)] = &boundary;
   for (const Boundary& boundary : found.boundaries) {
-    const std::vector<int> set = boundary.variables();
+    const std::vector<int> set = boundary.member_indices();
     RC_ASSERT(static_cast<int>(set.size()) <= c.largest);
     RC_ASSERT(!boundary.limited || c.largest < c.values.cols() - 1);
     for (const NearMiss& miss : boundary.near_misses) {
@@ -385,7 +385,7 @@ TEST(LimitProperties, WithoutALimitNothingChanges) {
     RC_ASSERT(a.moral_edges == b.moral_edges);
     RC_ASSERT(a.steps == b.steps);
     for (std::size_t t = 0; t < a.boundaries.size(); ++t) {
-      RC_ASSERT(a.boundaries[t].variables() == b.boundaries[t].variables());
+      RC_ASSERT(a.boundaries[t].member_indices() == b.boundaries[t].member_indices());
     }
   }));
 }
@@ -437,8 +437,8 @@ TEST(LimitOfNetworks, TwoColumnsCanBeInEachOthersBoundary) {
   NoProgress silent;
   const FlowEstimator estimator(data, flow::train_ensemble(data, params, silent));
   const Boundaries found = find(estimator, {});
-  EXPECT_THAT(found.boundaries[0].variables(), ElementsAre(1));
-  EXPECT_THAT(found.boundaries[1].variables(), ElementsAre(0));
+  EXPECT_THAT(found.boundaries[0].member_indices(), ElementsAre(1));
+  EXPECT_THAT(found.boundaries[1].member_indices(), ElementsAre(0));
   EXPECT_FALSE(found.boundaries[0].limited);
 }
 

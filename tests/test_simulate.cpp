@@ -194,32 +194,35 @@ TEST(Linear, CovarianceIsThatOfTheEquations) {
   }
 }
 
-// x_j − Σ w_ij x_i is the noise again, so its law can be seen.
-TEST(Linear, NoiseHasTheLawThatIsReported) {
+// x_j − Σ w_ij x_i is the noise again, so its distribution can be seen.
+TEST(Linear, NoiseHasTheDistributionThatIsReported) {
   SimulateParams chosen = params(Sem::linear, 40, 1, 20000);
   chosen.noise = Noise::mixed;
   const Simulation simulation = simulate(chosen);
   const Matrix noise = simulation.data.values * (Matrix::Identity(40, 40) - simulation.weights);
-  std::set<Noise> laws;
+  std::set<Noise> distributions;
   for (int j = 0; j < 40; ++j) {
     const Vector column = noise.col(j);
     const double mean = column.mean(), variance = (column.array() - mean).square().mean();
-    const Noise law = simulation.noise[static_cast<std::size_t>(j)];
-    laws.insert(law);
-    const double expected_mean = law == Noise::gumbel ? 0.5772 : (law == Noise::exponential ? 1.0 : 0.0);
+    const Noise distribution = simulation.noise[static_cast<std::size_t>(j)];
+    distributions.insert(distribution);
+    const double expected_mean =
+        distribution == Noise::gumbel ? 0.5772 : (distribution == Noise::exponential ? 1.0 : 0.0);
     const double expected_variance =
-        law == Noise::uniform ? 1.0 / 3 : (law == Noise::laplace ? 2.0 : (law == Noise::gumbel ? 1.6449 : 1.0));
-    EXPECT_NEAR(mean, expected_mean, 0.05) << name(law);
-    EXPECT_NEAR(variance, expected_variance, 0.12) << name(law);
-    if (law == Noise::uniform) {
+        distribution == Noise::uniform
+            ? 1.0 / 3
+            : (distribution == Noise::laplace ? 2.0 : (distribution == Noise::gumbel ? 1.6449 : 1.0));
+    EXPECT_NEAR(mean, expected_mean, 0.05) << name(distribution);
+    EXPECT_NEAR(variance, expected_variance, 0.12) << name(distribution);
+    if (distribution == Noise::uniform) {
       EXPECT_LE(column.cwiseAbs().maxCoeff(), 1.0 + 1e-9);
     }
-    if (law == Noise::exponential) {
+    if (distribution == Noise::exponential) {
       EXPECT_GE(column.minCoeff(), -1e-9);
     }
   }
-  EXPECT_EQ(laws.size(), 5u);
-  EXPECT_EQ(laws.count(Noise::mixed), 0u);
+  EXPECT_EQ(distributions.size(), 5u);
+  EXPECT_EQ(distributions.count(Noise::mixed), 0u);
 }
 
 TEST(Linear, PartialCorrelationsVanishWhereTheGraphSeparates) {

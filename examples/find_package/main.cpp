@@ -14,10 +14,9 @@ int main() {
 
   const fansite::BoundariesResult result = fansite::markov_boundaries(simulation.data);
   for (const fansite::Boundary& boundary : result.found.boundaries) {
-    std::cout << result.variables[static_cast<std::size_t>(boundary.target)] << ":";
+    std::cout << result.names[static_cast<std::size_t>(boundary.target)] << ":";
     for (const fansite::Member& member : boundary.members) {
-      std::cout << " " << result.variables[static_cast<std::size_t>(member.variable)] << " (" << member.gain
-                << " nats)";
+      std::cout << " " << result.names[static_cast<std::size_t>(member.variable)] << " (" << member.gain << " nats)";
     }
     std::cout << "\n";
   }

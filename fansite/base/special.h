@@ -26,11 +26,11 @@ double normal_quantile(double p);
 /// Φ(−x), the upper tail of the standard normal distribution.
 double normal_tail(double x);
 
-/// P(K > x) of Kolmogorov's law, that of √n times the largest distance between the distribution function of n numbers
-/// and the true one as n → ∞.
+/// P(K > x) of Kolmogorov's distribution, that of √n times the largest distance between the distribution function of n
+/// numbers and the true one as n → ∞.
 double kolmogorov_tail(double x);
 
-/// P(F > f) for F with (1, dof) degrees of freedom, the law of a squared t. As dof → ∞ it is the χ²₁ tail.
+/// P(F > f) for F with (1, dof) degrees of freedom, the distribution of a squared t. As dof → ∞ it is the χ²₁ tail.
 double f1_tail(double f, double dof);
 
 /// The smallest of m independent p-values, made a p-value itself: 1 − (1 − p)^m (Šidák), exact for tiny p.

@@ -39,8 +39,8 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
   const Context& context = problem.context;
   Deadline deadline(progress, context.budget().watch(), Budget::never(), context.budget().end());
   try {
-    answer.graph = find_obedient_graph(context.data().values, links(answer.found, context.data().variables()),
-                                       context.knowledge(), graph_parameters(context, params), deadline);
+    answer.graph = find_constrained_graph(context.data().values, links(answer.found, context.data().variables()),
+                                          context.knowledge(), graph_parameters(context, params), deadline);
     answer.refined = params.refine != Refine::automatic || answer.graph->additivity.additive;
     if (answer.refined) answer.found = refined(estimator, answer.found, answer.graph->dag, deadline);
   } catch (const Interrupted&) {
@@ -66,7 +66,7 @@ StateIdentity identity(const BoundaryProblem& problem, const SearchParams& searc
 std::optional<Calibration> calibration(const SearchEstimator& estimator, const Boundaries& found, Progress& progress) {
   std::vector<EntropyQuery> queries;
   for (const Boundary& boundary : found.boundaries) {
-    if (estimator.informative(boundary.target)) queries.push_back({boundary.target, boundary.variables()});
+    if (estimator.informative(boundary.target)) queries.push_back({boundary.target, boundary.member_indices()});
   }
   return estimator.calibration(queries, progress);
 }

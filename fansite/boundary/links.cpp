@@ -16,7 +16,7 @@ ByteMatrix links(const Boundaries& found, int variables) {
   std::vector<std::vector<int>> members;
   for (const Boundary& boundary : found.boundaries) {
     targets.push_back(boundary.target);
-    members.push_back(boundary.variables());
+    members.push_back(boundary.member_indices());
   }
   return links(targets, members, variables);
 }

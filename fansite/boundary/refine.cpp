@@ -89,7 +89,7 @@ Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, co
     throw_if_interrupted(progress);
     if (!estimator.informative(boundary.target)) continue;
     boundary = refine(estimator, boundary, graph.markov_boundary(boundary.target));
-    for (const int z : boundary.variables()) edges.insert(std::minmax(boundary.target, z));
+    for (const int z : boundary.member_indices()) edges.insert(std::minmax(boundary.target, z));
     progress.advance(1);
   }
   result.moral_edges.assign(edges.begin(), edges.end());

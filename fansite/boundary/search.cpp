@@ -14,7 +14,7 @@
 namespace fansite {
 namespace {
 
-// ---- By the law of gains, or fixed thresholds -----------------------------------------------------------------------
+// ---- By the distribution of gains, or fixed thresholds --------------------------------------------------------------
 
 // Why each member is in, and the best variable left out is not.
 void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Boundary& boundary) {
@@ -144,10 +144,10 @@ std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirm
                    [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
   result.resize(std::min(result.size(), kNearMisses));
   const auto first_out = static_cast<std::size_t>(path.shortest);
-  if (first_out < path.variables.size() &&
-      confirmed.tested.count(fact_of(search, target, path.variables[first_out])) == 0) {
+  if (first_out < path.indices.size() &&
+      confirmed.tested.count(fact_of(search, target, path.indices[first_out])) == 0) {
     NearMiss& next = result.emplace_back();
-    next.candidate.variable = path.variables[first_out];
+    next.candidate.variable = path.indices[first_out];
     next.p_value = next.q_value = std::numeric_limits<double>::quiet_NaN();  // not tested
     next.reason = NearMiss::Reason::held_out;
   }
@@ -163,7 +163,7 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
   const bool stopped = search.at_limit(slot, static_cast<std::size_t>(path.shortest));  // in the middle of growing
   result.limited = stopped || !confirmed.left_out[slot].empty();
   for (std::size_t k = 0; k + 1 < path.entropy.size(); ++k) {
-    result.path.push_back({path.variables[k], path.entropy[k + 1]});
+    result.path.push_back({path.indices[k], path.entropy[k + 1]});
   }
   result.entropy = path.entropy.front();
   for (const int z : set) {
@@ -174,8 +174,8 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
     member.q_value = tested.q_value;
     member.votes = tested.votes;
     member.stability = tested.stability;
-    const auto end = path.variables.begin() + path.shortest;
-    member.by_symmetry = std::find(path.variables.begin(), end, z) == end;
+    const auto end = path.indices.begin() + path.shortest;
+    member.by_symmetry = std::find(path.indices.begin(), end, z) == end;
     member.by_knowledge = search.is_known(result.target, z);
   }
   fill_gains(search.estimator, result);
@@ -217,7 +217,7 @@ const Description& SearchParams::description() {
   return list;
 }
 
-std::vector<int> Boundary::variables() const {
+std::vector<int> Boundary::member_indices() const {
   std::vector<int> result;
   for (const Member& member : members) result.push_back(member.variable);
   return result;

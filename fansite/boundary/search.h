@@ -19,15 +19,15 @@
 namespace fansite {
 
 enum class StopRule {
-  calibrated,  ///< decided by the data and `fdr`: by the law of gains if they have one, else on held-out rows
+  calibrated,  ///< decided by the data and `fdr`: by the gains' distribution if it is known, else on held-out rows
   paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
 };
 constexpr auto enum_names(StopRule) {
   return std::to_array<EnumName<StopRule>>({{StopRule::calibrated, "calibrated"}, {StopRule::paper, "paper"}});
 }
 
-/// z in MB(t) iff t in MB(z), so the two searches are two looks at one fact. Under the calibrated rule the pair is then
-/// decided on the evidence of both looks together.
+/// z in MB(t) iff t in MB(z), so the two searches are two tests of one fact. Under the calibrated rule the pair is then
+/// decided on the evidence from both sides together.
 enum class Symmetry {
   or_,   ///< one search may propose a pair; the late-comer goes to the end of the other's list
   and_,  ///< both searches must propose it
@@ -99,7 +99,7 @@ struct Boundary {
   std::vector<PathStep> path;  ///< where sizes are decided on held-out rows: the order of admission, beyond it too
   bool limited = false;        ///< members may be missing, because the estimator knows no larger sets
 
-  std::vector<int> variables() const;
+  std::vector<int> member_indices() const;
 };
 
 struct Boundaries {
@@ -117,7 +117,7 @@ class SearchKeeper;
 struct SearchScope {
   std::vector<int> targets;   ///< empty: every variable
   std::vector<int> excluded;  ///< join no boundary (copies of other columns, say); as targets they have an empty one
-  Knowledge knowledge = {};   ///< obeyed: pairs known to be in each other's boundary are, those known not to be are not
+  Knowledge knowledge = {};   ///< pairs known to be in each other's boundary are, those known not to be are not
   SearchKeeper* keeper = nullptr;  ///< on held-out rows: knows what an interrupted search has found, and keeps more
 };
 

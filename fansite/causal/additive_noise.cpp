@@ -96,7 +96,7 @@ Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
   return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
 }
 
-// What scores depend on. Price, constraints and whatever else only chooses among graphs is no part of it.
+// What scores depend on. Penalty, constraints and whatever else only chooses among graphs is no part of it.
 StateIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
   const Index rows = params.max_rows > 0 ? std::min(params.max_rows, values.rows()) : values.rows();
   return identity_of(values,
@@ -149,7 +149,7 @@ Weighed weigh_directions(GraphSearch& search, Progress& progress) {
         std::optional<ParentSets> other;
         if (!progress.out_of_time()) other = turned_round(search, result.best, {from, to});
         progress.advance(1);
-        if (progress.out_of_time()) {  // what was found in a hurry would make the direction look surer than it is
+        if (progress.out_of_time()) {  // a hurried search would make it look too certain
           result.open.insert({from, to});
           continue;
         }
@@ -186,7 +186,7 @@ RowScores row_scores(const LocalScores& scores, const Weighed& weighed, const Pr
 // ---- Edges ----------------------------------------------------------------------------------------------------------
 
 GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
-                        double sure) {
+                        double confidence) {
   const auto [from, to] = ends;
   const ParentSets& best = weighed.best;
   GraphEdge edge;
@@ -211,7 +211,7 @@ GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eig
     difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
   }
   edge.direction = evidence_of(difference, weights);
-  if (edge.direction.value > sure * edge.direction.standard_error) edge.by = DirectionBy::score;
+  if (edge.direction.value > confidence * edge.direction.standard_error) edge.by = DirectionBy::score;
   return edge;
 }
 
@@ -253,9 +253,9 @@ class ScaledSearch {
         keeper_(params.checkpoint.empty() ? nullptr
                                           : std::make_unique<ScoreKeeper>(params.checkpoint, identity(values, params))),
         scores_(regression_, params.noise, keeper_.get()),
-        search_(scores_, constraints, price(), params.max_parents, progress) {}
+        search_(scores_, constraints, penalty(), params.max_parents, progress) {}
 
-  // What the graph of a first climb explains of the columns, less its edges' prices, in nats a row. Another scale
+  // What the graph of a first climb explains of the columns, less its edges' penalties, in nats a row. Another scale
   // changes the entropies of a column and of what is left of it alike (by E ln |slope|), so of two scales the one with
   // more of this is the better model.
   double explained() {
@@ -275,7 +275,7 @@ class ScaledSearch {
       result.score = search_.total(weighed.best);
       for (int from = 0; from < result.dag.nodes(); ++from) {
         for (const int to : result.dag.children(from)) {
-          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, params_.sure));
+          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, params_.confidence));
         }
       }
       orient(result);
@@ -290,9 +290,9 @@ class ScaledSearch {
   long fits() const { return scores_.fits(); }
 
  private:
-  double price() const {
+  double penalty() const {
     const auto n = static_cast<double>(regression_.rows());
-    return params_.price * std::log(n) / (2 * n);
+    return params_.penalty * std::log(n) / (2 * n);
   }
 
   // Whatever ends the work, the file has what was computed.
@@ -337,8 +337,9 @@ const Description& AdditiveNoiseParams::description() {
       Describe<P>()
           .field("noise", &P::noise, "the distribution of the noise: any, or gaussian")
           .field("scale", &P::scale, "where noise adds: original, normal-scores of the columns, or auto (by a test)")
-          .field("penalty", &P::price, "what an edge must be worth, in units of ln N / 2N nats", at_least(0))
-          .field("confidence", &P::sure, "standard errors by which the other direction must be worse", at_least(0))
+          .field("penalty", &P::penalty, "what an edge must be worth, in units of ln N / 2N nats", at_least(0))
+          .field("confidence", &P::confidence, "standard errors by which the other direction must be worse",
+                 at_least(0))
           .field("max_parents", &P::max_parents, "at most so many parents of a variable", at_least(1))
           .field("max_rows", &P::max_rows, "rows used, drawn at random; 0: all of them", at_least(0))
           .part(&P::regression, RegressionParams::description())

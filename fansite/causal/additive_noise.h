@@ -26,7 +26,8 @@ namespace fansite::causal {
 enum class NoiseScale {
   automatic,     ///< their own, unless it does not seem to add there and a graph explains more of normal scores
   original,      ///< their own
-  normal_scores  ///< each column's ranks as those of a normal law, which undoes whatever monotone function came last
+  normal_scores  ///< each column's ranks as those of a normal distribution, which undoes whatever monotone function
+                 ///< came last
 };
 constexpr auto enum_names(NoiseScale) {
   return std::to_array<EnumName<NoiseScale>>({{NoiseScale::automatic, "auto"},
@@ -35,14 +36,14 @@ constexpr auto enum_names(NoiseScale) {
 }
 
 struct AdditiveNoiseParams {
-  NoiseLaw noise = NoiseLaw::any;
+  NoiseDistribution noise = NoiseDistribution::any;
   NoiseScale scale = NoiseScale::automatic;
-  /// What an edge must gain, in units of ln N / 2N nats a row: the price of one parameter (BIC). Residuals are honest
-  /// already; this pays for having chosen.
-  double price = 1;
+  /// What an edge must gain, in units of ln N / 2N nats a row: the penalty for one parameter (BIC). Residuals are
+  /// honest already; this pays for having chosen.
+  double penalty = 1;
   int max_parents = 10;
   /// A direction is decided if the best graph with the edge turned round is worse by this many standard errors.
-  double sure = 2.5;
+  double confidence = 2.5;
   Index max_rows = 5000;  ///< rows used, drawn at random; 0: all
   RegressionParams regression;
   std::uint64_t seed = 0;  ///< of landmarks and of the rows drawn
@@ -95,7 +96,7 @@ struct AdditiveNoiseResult {
   Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
   NoiseScale scale = NoiseScale::original;  ///< the one used
   AdditivityTest additivity = {};
-  double score = 0;        ///< Σ of entropies and prices, nats a row
+  double score = 0;        ///< Σ of entropies and penalties, nats a row
   long fits = 0;           ///< regressions
   Index rows = 0;          ///< used
   bool cut_short = false;  ///< time ran out: there may be better graphs, and directions that were not weighed are open

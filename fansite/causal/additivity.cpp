@@ -12,7 +12,7 @@ namespace fansite::causal {
 namespace {
 
 constexpr double kLevel = 0.01;
-constexpr double kSuspicion = 0.05;  // which costs no more than a second look
+constexpr double kSuspicion = 0.05;  // which costs no more than a second test
 
 // Correlations up to this, 1 % of the variance, are no departure that matters: what little a regression smooths away
 // shows by that much in tables whose noise does add (at most 0.14 in 16 of them), and post-nonlinear ones have 0.33 to
@@ -50,10 +50,10 @@ AdditivityTest test_additivity(const Regression& regression, const std::vector<s
     }
   });
   AdditivityTest test;
-  int looked_at = 0;
+  int tested = 0;
   double largest = 0;
   for (std::size_t j = 0; j < parents.size(); ++j) {
-    looked_at += 2 * static_cast<int>(parents[j].size());
+    tested += 2 * static_cast<int>(parents[j].size());
     if (strongest[j].z <= largest) continue;
     largest = strongest[j].z;
     test.child = static_cast<int>(j);
@@ -62,7 +62,7 @@ AdditivityTest test_additivity(const Regression& regression, const std::vector<s
   const double root = std::sqrt(static_cast<double>(regression.rows()));
   test.correlation = largest / root;
   const auto p_value = [&](double mean) {  // of the z-score
-    return looked_at == 0 ? 1.0 : best_of(normal_tail(largest - mean) + normal_tail(largest + mean), looked_at);
+    return tested == 0 ? 1.0 : best_of(normal_tail(largest - mean) + normal_tail(largest + mean), tested);
   };
   test.p_value = p_value(kHarmless * root);
   test.additive = test.p_value > kLevel;

@@ -13,7 +13,7 @@ namespace fansite::causal {
 /// The strongest sign that the size of what is left of a child depends on a parent.
 struct AdditivityTest {
   double correlation = 0;  ///< of the two
-  double p_value = 1;      ///< of no correlation above 0.1; corrected for all that were looked at
+  double p_value = 1;      ///< of no correlation above 0.1; corrected for all that were tested
   int child = -1, parent = -1;
   bool additive = true;     ///< p above 0.01
   bool suspicious = false;  ///< that of no correlation at all is not above 0.05

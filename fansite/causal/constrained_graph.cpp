@@ -39,9 +39,9 @@ bool bring_together(const Dag& dag, const ByteMatrix& links, const Knowledge& kn
 
 }  // namespace
 
-causal::AdditiveNoiseResult find_obedient_graph(const Matrix& values, const ByteMatrix& links,
-                                                const Knowledge& knowledge, const causal::AdditiveNoiseParams& params,
-                                                Progress& progress) {
+causal::AdditiveNoiseResult find_constrained_graph(const Matrix& values, const ByteMatrix& links,
+                                                   const Knowledge& knowledge,
+                                                   const causal::AdditiveNoiseParams& params, Progress& progress) {
   causal::GraphConstraints constraints;
   constraints.allowed = links;
   if (knowledge.empty()) return causal::find_additive_noise_graph(values, constraints, params, progress);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers that obey prior knowledge.
+// Answers that satisfy prior knowledge.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@
 namespace fansite {
 
 /// The best graph with additive noise among those inside `links` (symmetric; edges that must be are added to them) that
-/// obey the knowledge.
-causal::AdditiveNoiseResult find_obedient_graph(const Matrix& values, const ByteMatrix& links,
-                                                const Knowledge& knowledge, const causal::AdditiveNoiseParams& params,
-                                                Progress& progress);
+/// satisfy the knowledge.
+causal::AdditiveNoiseResult find_constrained_graph(const Matrix& values, const ByteMatrix& links,
+                                                   const Knowledge& knowledge,
+                                                   const causal::AdditiveNoiseParams& params, Progress& progress);
 
 }  // namespace fansite

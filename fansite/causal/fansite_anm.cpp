@@ -9,7 +9,7 @@
 namespace fansite::causal {
 namespace {
 
-// Of a time budget: when the search comes to an answer, so that there is time to say how sure it is.
+// Of a time budget: when the search comes to an answer, so that there is time to say how certain it is.
 constexpr double kAnswerShare = 0.85;
 
 AdditiveNoiseParams completed(const Context& context, const Parameters& parameters) {
@@ -32,8 +32,8 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   const Context& context = problem.context;
   const Budget& budget = context.budget();
   Deadline deadline(context.progress(), budget.watch(), kAnswerShare * budget.end(), Budget::never());
-  AdditiveNoiseResult found = find_obedient_graph(context.data().values, problem.links, context.knowledge(),
-                                                  completed(context, parameters), deadline);
+  AdditiveNoiseResult found = find_constrained_graph(context.data().values, problem.links, context.knowledge(),
+                                                     completed(context, parameters), deadline);
   GraphAnswer answer;
   answer.graph = found.partial;
   if (parameters.as<FansiteAnmParams>().dag) {

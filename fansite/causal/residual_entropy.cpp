@@ -10,7 +10,7 @@ namespace fansite::causal {
 namespace {
 
 constexpr double kLeastSpread = 1e-6;
-constexpr double kLeastShare = 0.05;  // of the quartiles' spread in that of nearly all values; Cauchy's law has 0.11
+constexpr double kLeastShare = 0.05;  // of the quartiles' spread in that of nearly all values; Cauchy's has 0.11
 
 Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e) {
   const double mean = e.mean();
@@ -18,8 +18,8 @@ Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e) {
   return 0.5 * std::log(2 * std::numbers::pi * variance) + (e.array() - mean).square() / (2 * variance);
 }
 
-// The median, and the spreads that a normal law with the same quartiles or the same 1st and 99th percentiles would
-// have.
+// The median, and the spreads that a normal distribution with the same quartiles or the same 1st and 99th percentiles
+// would have.
 struct Spread {
   double middle, quartiles, wide;
 };
@@ -105,7 +105,7 @@ Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
   const double narrow = std::clamp(spread_of({v.begin(), v.end()}).quartiles, kLeastShare * spread, spread);
   const double bandwidth = 0.9 * std::max(narrow, 1e-3) * std::pow(n, -0.2);  // Silverman 1986
   const GridDensity density(v, bandwidth);
-  // A point far from all others has some density still: that of a wide law with a small weight.
+  // A point far from all others has some density still: that of a wide distribution with a small weight.
   constexpr double kShare = 0.02;
   Vector result(e.size());
   for (Index i = 0; i < e.size(); ++i) {
@@ -118,8 +118,8 @@ Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
 
 }  // namespace
 
-Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseLaw law) {
-  if (law == NoiseLaw::gaussian || residuals.size() < 3) return gaussian_surprisals(residuals);
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution) {
+  if (distribution == NoiseDistribution::gaussian || residuals.size() < 3) return gaussian_surprisals(residuals);
   return kernel_surprisals(residuals);
 }
 

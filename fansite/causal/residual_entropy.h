@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How surprising residuals are under a law learnt from the others, in nats; the mean is the entropy of the noise.
+// How surprising residuals are under a distribution learnt from the others, in nats; the mean is the entropy of the
+// noise.
 #pragma once
 
 #include "fansite/base/matrix.h"
@@ -8,16 +9,17 @@
 
 namespace fansite::causal {
 
-enum class NoiseLaw {
+enum class NoiseDistribution {
   any,      ///< by a kernel estimate of the density
-  gaussian  ///< by a normal law
+  gaussian  ///< by a normal distribution
 };
-constexpr auto enum_names(NoiseLaw) {
-  return std::to_array<EnumName<NoiseLaw>>({{NoiseLaw::any, "any"}, {NoiseLaw::gaussian, "gaussian"}});
+constexpr auto enum_names(NoiseDistribution) {
+  return std::to_array<EnumName<NoiseDistribution>>(
+      {{NoiseDistribution::any, "any"}, {NoiseDistribution::gaussian, "gaussian"}});
 }
 
 /// −ln p(e_i) for each residual, p estimated without it. Scaling the residuals by c adds ln c. Residuals of a spread
 /// below 1e-6 are taken for that wide: a relation without noise.
-Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseLaw law);
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution);
 
 }  // namespace fansite::causal

@@ -16,10 +16,10 @@ struct CalibrationParams {
 
 struct TargetCalibration {
   int target = 0;
-  std::vector<double> pit;  ///< the share of rows whose u falls in each bin: 1/bins if the law is right
+  std::vector<double> pit;  ///< the share of rows whose u falls in each bin: 1/bins if the distribution is right
   double ks = 0;            ///< Kolmogorov–Smirnov: the largest distance from the uniform distribution function
   double p_value = 1;       ///< of that (Stephens 1970)
-  double latent_mean = 0;   ///< 0, 1, 0, 0 if the law is right; a spread below 1 says that laws are too wide
+  double latent_mean = 0;   ///< 0, 1, 0, 0 if it is right; a spread below 1 says that it is too wide
   double latent_sd = 0;
   double latent_skewness = 0;
   double latent_kurtosis = 0;  ///< excess

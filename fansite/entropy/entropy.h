@@ -78,14 +78,14 @@ struct PairQuery {
   int b = -1;
   std::vector<int> given_a;
   std::vector<int> given_b;
-  bool both_looks = true;  ///< false: b was not searched, given_b means nothing
+  bool both_sides = true;  ///< false: b was not searched, given_b means nothing
 };
 
-/// What both looks say about a pair.
+/// The evidence of a pair, from both sides.
 struct PairEvidence {
   /// The chance of evidence this strong if the two were independent given either set.
   double p_value = 1;
-  /// Ensembles: the share of members that speak for the pair on rows they have not seen; NaN: there are no members.
+  /// Ensembles: the share of networks that speak for the pair on rows they have not seen; NaN: there are no networks.
   double votes = std::numeric_limits<double>::quiet_NaN();
   /// What each row says, where the evidence is a sum over rows: Σ s / √Σ s² is a z-score, of standard deviation
   /// `inflation` at most if there is nothing. Empty: it is no such sum.
@@ -115,11 +115,11 @@ class Frontier {
 class SearchEstimator : public EntropyEstimator {
  public:
   /// Whether entropies and informations are of rows that the estimator was not fitted to, but a frontier's gains are
-  /// not and have no law: the size of a set is then decided on the former.
+  /// not and have no known distribution: the size of a set is then decided on the former.
   virtual bool held_out() const = 0;
 
   /// The chance of a gain this large from one variable that adds nothing to a set of `given` others; NaN if gains have
-  /// no law.
+  /// no known distribution.
   virtual double p_value(double gain, int given) const = 0;
 
   /// "b is in the boundary of a" and "a is in the boundary of b" are one fact, seen from two sides with different

@@ -199,7 +199,7 @@ class ShrinkingSet {
 };
 
 // What one set says about a pair of variables outside it, in units of unit-variance columns.
-struct Look {
+struct PairTest {
   double variance_a = 1, variance_b = 1;  // given the set
   double z = 0;                           // partial correlation as a standard normal score
 };
@@ -213,31 +213,31 @@ double normal_score(double r, double freedom) {
   return r < 0 ? -score : score;
 }
 
-Look look_at(const Covariance& covariance, int a, int b, const std::vector<int>& given) {
+PairTest test_pair(const Covariance& covariance, int a, int b, const std::vector<int>& given) {
   const ShrinkingSet set(covariance.correlation, a, given);
   const Vector loadings_b = set.loadings_of(covariance.correlation, b, given);
-  Look look;
-  look.variance_a = std::max(set.target_variance(), kDetermined);
-  look.variance_b = std::max(1.0 - loadings_b.squaredNorm(), kDetermined);
+  PairTest test;
+  test.variance_a = std::max(set.target_variance(), kDetermined);
+  test.variance_b = std::max(1.0 - loadings_b.squaredNorm(), kDetermined);
   const double partial = covariance.correlation(a, b) - set.loadings().dot(loadings_b);
   constexpr double kLargest = 1.0 - 1e-12;
-  const double r = std::clamp(partial / std::sqrt(look.variance_a * look.variance_b), -kLargest, kLargest);
-  look.z = normal_score(r, static_cast<double>(covariance.rows - 2 - static_cast<Index>(given.size())));
-  return look;
+  const double r = std::clamp(partial / std::sqrt(test.variance_a * test.variance_b), -kLargest, kLargest);
+  test.z = normal_score(r, static_cast<double>(covariance.rows - 2 - static_cast<Index>(given.size())));
+  return test;
 }
 
 // Let A and B be the sets of a and b. From a's side b still varies by σ²_{b|A}, from its own only by σ²_{b|B}, and what
-// a look can see grows with that. If A and B are complete and the partial correlation given everything is μ, the two
+// a test can see grows with that. If A and B are complete and the partial correlation given everything is μ, the two
 // scores have means μ√f and μ√g and, with or without μ, correlation 1/√(fg), where f = σ²_{b|A}/σ²_{b|B}, g =
 // σ²_{a|B}/σ²_{a|A}. The most powerful combination weighs them by √f − 1/√f and √g − 1/√g; for an edge that is the
-// child's look alone.
-double pair_score(const Look& from_a, const Look& from_b) {
+// child's test alone.
+double pair_score(const PairTest& from_a, const PairTest& from_b) {
   const double f = std::max(1.0, from_a.variance_b / from_b.variance_b);
   const double g = std::max(1.0, from_b.variance_a / from_a.variance_a);
   double weight_a = std::sqrt(f) - 1.0 / std::sqrt(f);
   double weight_b = std::sqrt(g) - 1.0 / std::sqrt(g);
   const double correlation = 1.0 / std::sqrt(f * g);
-  if (1.0 - correlation < 1e-6) weight_a = weight_b = 1.0;  // the two looks are the same
+  if (1.0 - correlation < 1e-6) weight_a = weight_b = 1.0;  // the two tests are the same
   const double variance = weight_a * weight_a + weight_b * weight_b + 2.0 * correlation * weight_a * weight_b;
   return (weight_a * from_a.z + weight_b * from_b.z) / std::sqrt(variance);
 }
@@ -427,9 +427,9 @@ double GaussianEstimator::p_value(double gain, int given) const {
 }
 
 PairEvidence GaussianEstimator::pair_evidence(const PairQuery& query) const {
-  const Look from_a = look_at(covariance_, query.a, query.b, query.given_a);
+  const PairTest from_a = test_pair(covariance_, query.a, query.b, query.given_a);
   const double score =
-      query.both_looks ? pair_score(from_a, look_at(covariance_, query.a, query.b, query.given_b)) : from_a.z;
+      query.both_sides ? pair_score(from_a, test_pair(covariance_, query.a, query.b, query.given_b)) : from_a.z;
   PairEvidence evidence;
   evidence.p_value = 2.0 * normal_tail(std::abs(score));
   return evidence;

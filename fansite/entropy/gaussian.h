@@ -38,9 +38,9 @@ class GaussianEstimator final : public SearchEstimator {
 
   bool held_out() const override { return false; }
   /// Exact for Gaussian noise: with r the partial correlation, e^{2·gain} − 1 = r²/(1 − r²), and (N − |S| − 2) times
-  /// that has the F(1, N − |S| − 2) law under the null; for large N it is the χ²₁ law of 2N·gain.
+  /// that has the F(1, N − |S| − 2) distribution under the null; for large N it is the χ²₁ distribution of 2N·gain.
   double p_value(double gain, int given) const override;
-  /// Both looks combined with the weights of greatest power (docs/method.md, "Two looks at one fact").
+  /// Both sides' tests combined with the weights of greatest power (docs/method.md, "Two tests of one fact").
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override { return covariance_.scale(variable) > 0; }
   std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,

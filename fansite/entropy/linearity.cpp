@@ -2,18 +2,19 @@
 //
 // Signs are correlations over rows, and each has a factor that is a normal sample whatever the table: r, the normal
 // scores of the residual, or s, the normal scores of |r|. Given the other factor f, a function of another variable,
-// the correlation c then has the law of one with a normal sample, (N − 2) c²/(1 − c²) ~ F(1, N − 2), far into its tails
-// and with few rows. The plain product of r² − 1 and g² − 1 has not: skewness 8/√N and heavy tails alone made 12.5, 8.4
-// and 3.3 % of linear Gaussian tables (d = 20; N = 50, 200, 1000) look nonlinear at level 0.01; now all four signs
-// together make 0.7, 1.0 and 0.9 %.
+// the correlation c then has the distribution of one with a normal sample, (N − 2) c²/(1 − c²) ~ F(1, N − 2), far into
+// its tails and with few rows. The plain product of r² − 1 and g² − 1 has not: skewness 8/√N and heavy tails alone
+// made 12.5, 8.4 and 3.3 % of linear Gaussian tables (d = 20; N = 50, 200, 1000) look nonlinear at level 0.01; now all
+// four signs together make 0.7, 1.0 and 0.9 %.
 //
 // A member that the search missed leaves r and g jointly normal with a correlation ρ. That is linear and must not
 // count. By Mehler's formula E[h(r) He_k(g)] = ρᵏ E[h(r) He_k(r)], which is 0 for three signs; for the fourth
 // corr(s, g² − 1) = ρ² corr(s, r² − 1), which is taken off. Even with no boundaries at all linear Gaussian tables pass.
 //
-// In x_t = Σ w_it x_i + e_t with noise of any law and variance σ², the residual on the boundary is, up to a factor,
-// e_t/σ_t² − Σ w_tc e_c/σ_c² over the children c. Only descendants of t contain any of that, and of two variables at
-// most one descends from the other: if each one's residual follows the other, the equations are not linear.
+// In x_t = Σ w_it x_i + e_t with noise of any distribution and variance σ², the residual on the boundary is, up to a
+// factor, e_t/σ_t² − Σ w_tc e_c/σ_c² over the children c. Only descendants of t contain any of that, and of two
+// variables at most one descends from the other: if each one's residual follows the other, the equations are not
+// linear.
 #include "fansite/entropy/linearity.h"
 
 #include <Eigen/Cholesky>
@@ -103,10 +104,10 @@ std::vector<int> sorted_rows(const Vector& values, std::vector<int> shuffled) {
   return shuffled;
 }
 
-/// Of the larger departure of L-skewness τ₃ and L-kurtosis τ₄ (Hosking 1990) from 0 and 0.1226, those of a normal law,
-/// with the variances of a normal sample (Harri and Coble 2011). Bounded, they are nearly normal themselves; the fourth
-/// moment is not, even transformed (Anscombe and Glynn 1983): with it 1.8 % of 1000 Gaussian tables with N = 50, d = 20
-/// fell below 0.01.
+/// Of the larger departure of L-skewness τ₃ and L-kurtosis τ₄ (Hosking 1990) from 0 and 0.1226, those of a normal
+/// distribution, with the variances of a normal sample (Harri and Coble 2011). Bounded, they are nearly normal
+/// themselves; the fourth moment is not, even transformed (Anscombe and Glynn 1983): with it 1.8 % of 1000 Gaussian
+/// tables with N = 50, d = 20 fell below 0.01.
 double normality_p_value(const Vector& values, const std::vector<int>& sorted) {
   const auto n = static_cast<double>(values.size());
   std::array<double, 4> b{};  // b_k = mean over i = 0..N−1 of x₍ᵢ₊₁₎ · i(i − 1)…(i − k + 1) / (N − 1)…(N − k)
@@ -144,8 +145,8 @@ struct Scores {
   }
 };
 
-/// E[s′]/E[r′] over the law of a residual: how far s moves, on average, where a small shift moves r by 1. 0 for
-/// symmetric laws. Slopes are taken over √N ranks, the reach of a shift by least squares' error.
+/// E[s′]/E[r′] over the distribution of a residual: how far s moves, on average, where a small shift moves r by 1. 0
+/// for symmetric distributions. Slopes are taken over √N ranks, the reach of a shift by least squares' error.
 double shift_ratio(const Vector& residual, const std::vector<int>& sorted, const Scores& scores) {
   const Index count = residual.size(), reach = std::lround(std::sqrt(static_cast<double>(count)));
   double s = 0, r = 0;
@@ -210,8 +211,8 @@ struct Signal {
 };
 
 /// The functions g, g² − 1 and g³ − 3g of each variable's normal scores, as unit vectors: N × 3·count, function by
-/// function. They are made orthogonal in the sample, as Hermite's polynomials are in law; of a variable with two values
-/// only the first is left, with three the first two.
+/// function. They are made orthogonal in the sample, as Hermite's polynomials are in distribution; of a variable with
+/// two values only the first is left, with three the first two.
 Matrix functions_of(const Matrix& normal_scores, std::span<const int> variables) {
   const auto count = static_cast<Index>(variables.size());
   Matrix functions(normal_scores.rows(), 3 * count);
@@ -229,8 +230,8 @@ Matrix functions_of(const Matrix& normal_scores, std::span<const int> variables)
 }
 
 /// Writes signals[slot][first + i] for each target of the block and others[i].
-void look_for_signs(const Residuals& residuals, double bulge, const Matrix& normal_scores, std::span<const int> others,
-                    Index first, std::span<std::vector<Signal>> signals) {
+void find_signs(const Residuals& residuals, double bulge, const Matrix& normal_scores, std::span<const int> others,
+                Index first, std::span<std::vector<Signal>> signals) {
   const auto count = static_cast<Index>(others.size());
   const Matrix functions = functions_of(normal_scores, others);
   const Matrix r = inner_products(residuals.r, functions);
@@ -250,10 +251,10 @@ void look_for_signs(const Residuals& residuals, double bulge, const Matrix& norm
 }
 
 /// Of the strongest of so many correlations.
-double p_value_of(float correlation, Index rows, double looked_at) {
+double p_value_of(float correlation, Index rows, double tested) {
   const double square = std::min(static_cast<double>(correlation) * correlation, 1.0);
   const auto freedom = static_cast<double>(rows - 2);
-  return best_of(f1_tail(freedom * square / (1 - square), freedom), looked_at);
+  return best_of(f1_tail(freedom * square / (1 - square), freedom), tested);
 }
 
 // ---- The table ------------------------------------------------------------------------------------------------------
@@ -306,7 +307,7 @@ LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
 
   const SingleThreadedBlas single;
   LinearityTest result;
-  double looked_at = 0;  // targets
+  double tested = 0;  // targets
   std::vector<std::vector<Signal>> signals(target_count, std::vector<Signal>(columns.size()));
   for (std::size_t begin = 0; begin < target_count; begin += block) {
     std::vector<int> targets;
@@ -315,7 +316,7 @@ LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const double p_value = residuals.normality[i];
       if (std::isnan(p_value)) continue;
-      ++looked_at;
+      ++tested;
       if (p_value >= result.normality_p_value) continue;
       result.normality_p_value = p_value;
       result.normality_target = targets[i];
@@ -324,8 +325,8 @@ LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
       throw_if_interrupted(progress);
       const std::size_t first = static_cast<std::size_t>(i) * tile;
       const auto others = std::span(columns).subspan(first, std::min(tile, columns.size() - first));
-      look_for_signs(residuals, scores.bulge, normal_scores, others, static_cast<Index>(first),
-                     std::span(signals).subspan(begin, targets.size()));
+      find_signs(residuals, scores.bulge, normal_scores, others, static_cast<Index>(first),
+                 std::span(signals).subspan(begin, targets.size()));
       progress.advance(1);
     });
   }
@@ -348,11 +349,11 @@ LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
     }
   }
   const double others = static_cast<double>(columns.size()) - 1;
-  result.p_value = p_value_of(strongest, rows, 4 * looked_at * others);
+  result.p_value = p_value_of(strongest, rows, 4 * tested * others);
   result.linear = result.p_value >= params.level;
-  result.pair_p_value = p_value_of(both_ways, rows, 4 * looked_at * (looked_at - 1) / 2);
+  result.pair_p_value = p_value_of(both_ways, rows, 4 * tested * (tested - 1) / 2);
   result.linear_equations = result.pair_p_value >= params.level;
-  result.normality_p_value = best_of(result.normality_p_value, looked_at);
+  result.normality_p_value = best_of(result.normality_p_value, tested);
   result.normal = result.normality_p_value >= params.level;
   return result;
 }

@@ -22,7 +22,7 @@ struct LinearityParams {
 
 /// How the residual of one variable follows another, g being the other's normal scores.
 enum class Sign {
-  none,          ///< nothing could be looked at
+  none,          ///< nothing could be tested
   curvature,     ///< its mean follows g² − 1
   s_shape,       ///< its mean follows g³ − 3g
   spread_slope,  ///< its size follows g: it rises or falls
@@ -39,14 +39,15 @@ constexpr auto enum_names(Sign) {
 struct LinearityTest {
   /// Linear and Gaussian, as far as one can see: no residual was found to follow another variable.
   bool linear = true;
-  double p_value = 1;      ///< of the strongest sign, corrected for all that were looked at
+  double p_value = 1;      ///< of the strongest sign, corrected for all that were tested
   int target = -1;         ///< the strongest sign: the residual of this variable …
   int other = -1;          ///< … follows this one …
   Sign sign = Sign::none;  ///< … in this way
 
-  /// Linear with noise of any law, as far as one can see: no two variables were found whose residuals follow each other
-  /// both ways. Noise that is not normal bends the mean of a cause given its effects, never that of an effect given its
-  /// causes; the Gaussian estimator's boundaries are right all the same. Takes about twice the rows to see a bend.
+  /// Linear with noise of any distribution, as far as one can see: no two variables were found whose residuals follow
+  /// each other both ways. Noise that is not normal bends the mean of a cause given its effects, never that of an
+  /// effect given its causes; the Gaussian estimator's boundaries are right all the same. Takes about twice the rows to
+  /// see a bend.
   bool linear_equations = true;
   double pair_p_value = 1;              ///< of the weaker way of the strongest pair, corrected for all pairs
   std::pair<int, int> pair = {-1, -1};  ///< that pair

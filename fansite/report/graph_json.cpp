@@ -22,7 +22,7 @@ Json to_json(const causal::Evidence& evidence) {
 }
 
 std::vector<std::string> edges(const CausalGraphResult& result) {
-  const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
+  const auto name_of = [&](int variable) { return result.names[static_cast<std::size_t>(variable)]; };
   std::vector<std::string> lines;
   if (!result.edges.empty()) {
     for (const causal::GraphEdge& edge : result.edges) {
@@ -58,17 +58,16 @@ std::vector<std::string> links(const CausalGraphResult& result) {
   for (Index a = 0; a < result.links.rows(); ++a) {
     for (Index b = a + 1; b < result.links.cols(); ++b) {
       if (!result.links(a, b)) continue;
-      lines.push_back(
-          text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
+      lines.push_back(text({result.names[static_cast<std::size_t>(a)], result.names[static_cast<std::size_t>(b)]}));
     }
   }
   return lines;
 }
 
 std::vector<std::string> boundaries(const CausalGraphResult& result) {
-  const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
+  const auto name_of = [&](int variable) { return result.names[static_cast<std::size_t>(variable)]; };
   std::vector<std::string> lines;
-  for (int target = 0; target < static_cast<int>(result.variables.size()); ++target) {
+  for (int target = 0; target < static_cast<int>(result.names.size()); ++target) {
     Json entry;
     entry["target"] = name_of(target);
     entry["members"] = Json::array();
@@ -88,10 +87,10 @@ std::vector<std::string> boundaries(const CausalGraphResult& result) {
 
 std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
   const auto name_of = [&](int variable) {
-    return variable < 0 ? Json(nullptr) : Json(result.variables[static_cast<std::size_t>(variable)]);
+    return variable < 0 ? Json(nullptr) : Json(result.names[static_cast<std::size_t>(variable)]);
   };
   Lines lines;
-  add_head(lines, kGraphFormat, result.variables, result.rows, settings_json(result), result.warnings);
+  add_head(lines, kGraphFormat, result.names, result.rows, settings_json(result), result.warnings);
   add_manifest(lines, {result.data_hash, result.model_hash(), result.params.run.seed});
   add_unfinished(lines, result.unfinished);
   if (result.additivity) {

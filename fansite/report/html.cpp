@@ -49,7 +49,7 @@ void fit_for_page(Json& value, const std::string& where, int depth = 0) {
 
 struct Result {
   std::string where;
-  std::vector<std::string> variables;
+  std::vector<std::string> names;
   Json root;
 };
 
@@ -59,8 +59,8 @@ std::vector<std::string> sorted(std::vector<std::string> names) {
 }
 
 // The fields that the page relies on have been read once by the parsers of `eval`, which name what is wrong.
-Result read(const ResultText& text, std::vector<std::string> variables) {
-  Result result{text.where, std::move(variables), Json::parse(text.json)};
+Result read(const ResultText& text, std::vector<std::string> names) {
+  Result result{text.where, std::move(names), Json::parse(text.json)};
   const auto rows = result.root.find("rows");
   check_data(rows != result.root.end() && rows->is_number_integer(),
              "[report] {} does not say how many rows it is about. Give a result of fansite.", text.where);
@@ -78,7 +78,7 @@ std::string data_hash(const Result& result) {
 }
 
 void check_same_data(const Result& a, const Result& b) {
-  check_data(sorted(a.variables) == sorted(b.variables),
+  check_data(sorted(a.names) == sorted(b.names),
              "[report] {} and {} have different variables; are they of the same data?", a.where, b.where);
   check_data(a.root.at("rows") == b.root.at("rows"),
              "[report] {} has {} rows and {} has {}; are they of the same data?", a.where, a.root.at("rows").dump(),
@@ -155,7 +155,7 @@ std::string source_hash(std::string_view hex) {
 // ---- The page -------------------------------------------------------------------------------------------------------
 
 std::string made_up_title(const Result& result) {
-  return fmt::format("fansite report: {} variables, {} rows", result.variables.size(), result.root.at("rows").dump());
+  return fmt::format("fansite report: {} variables, {} rows", result.names.size(), result.root.at("rows").dump());
 }
 
 // Replaces each {{name}} of the template; what is put in is not looked at again.
@@ -194,8 +194,8 @@ std::string to_html(const std::vector<ResultText>& results, std::string_view tit
     check(!data.contains(kind),
           "[report] {} and {} are both of format {}; give one result of boundaries and one graph.",
           results.front().where, text.where, format);
-    Result result = read(text, is_graph ? parse_graph(text.json, text.where).variables
-                                        : parse_boundaries(text.json, text.where).variables);
+    Result result =
+        read(text, is_graph ? parse_graph(text.json, text.where).names : parse_boundaries(text.json, text.where).names);
     data[kind] = std::move(result.root);
     result.root = {{"rows", data[kind].at("rows")}, {"manifest", data[kind].value("manifest", Json())}};
     read_results.push_back(std::move(result));

@@ -31,7 +31,7 @@ using report::settings_json;
 using report::text;
 
 Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
-  const auto name_of = [&](int variable) { return result.variables[static_cast<std::size_t>(variable)]; };
+  const auto name_of = [&](int variable) { return result.names[static_cast<std::size_t>(variable)]; };
   Json json;
   json["target"] = name_of(boundary.target);
   const int original = result.copy_of[static_cast<std::size_t>(boundary.target)];
@@ -83,7 +83,7 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
 Json linearity_to_json(const BoundariesResult& result) {
   const LinearityTest& test = *result.linearity;
   const auto name_of = [&](int variable) {
-    return variable < 0 ? Json(nullptr) : Json(result.variables[static_cast<std::size_t>(variable)]);
+    return variable < 0 ? Json(nullptr) : Json(result.names[static_cast<std::size_t>(variable)]);
   };
   Json json;
   json["linear_equations"] = test.linear_equations;
@@ -153,7 +153,7 @@ Json calibration_to_json(const BoundariesResult& result) {
   const Calibration& calibration = *result.calibration;
   Json variables = Json::array();
   for (const TargetCalibration& target : calibration.targets) {
-    variables.push_back({{"name", result.variables[static_cast<std::size_t>(target.target)]},
+    variables.push_back({{"name", result.names[static_cast<std::size_t>(target.target)]},
                          {"ks", number(target.ks)},
                          {"p_value", number(target.p_value)},
                          {"latent_mean", number(target.latent_mean)},
@@ -169,7 +169,7 @@ Json calibration_to_json(const BoundariesResult& result) {
 
 std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   Lines lines;
-  add_head(lines, kBoundariesFormat, result.variables, result.rows, settings_json(result), result.warnings);
+  add_head(lines, kBoundariesFormat, result.names, result.rows, settings_json(result), result.warnings);
   add_manifest(lines, {result.data_hash, result.model_hash, result.params.run.seed});
   add_unfinished(lines, result.unfinished);
   lines.field("estimator", result.estimator.empty() ? "null" : text(result.estimator));
@@ -183,8 +183,7 @@ std::string to_json(const BoundariesResult& result, const RunTiming& timing) {
   lines.list("boundaries", boundaries);
   std::vector<std::string> edges;
   for (const auto& [a, b] : result.found.moral_edges) {
-    edges.push_back(
-        text({result.variables[static_cast<std::size_t>(a)], result.variables[static_cast<std::size_t>(b)]}));
+    edges.push_back(text({result.names[static_cast<std::size_t>(a)], result.names[static_cast<std::size_t>(b)]}));
   }
   lines.list("moral_edges", edges);
   lines.field("steps", std::to_string(result.found.steps));
@@ -252,21 +251,21 @@ SavedBoundaries parse_boundaries(std::string_view json, const std::string& where
     check_format(root, kBoundariesFormat, where);
     SavedBoundaries result;
     bool any_path = false;
-    result.variables = root.at("variables").get<std::vector<std::string>>();
-    const auto index = index_of_names(result.variables, where);
+    result.names = root.at("variables").get<std::vector<std::string>>();
+    const auto index = index_of_names(result.names, where);
     for (const Json& boundary : root.at("boundaries")) {
       const auto target = boundary.at("target").get<std::string>();
       result.targets.push_back(find(index, target, where));
       const auto names = [&](const Json& list, std::string_view what) {
-        std::vector<int> variables;
+        std::vector<int> indices;
         for (const Json& entry : list) {
           const int found = find(index, entry.at("name").get<std::string>(), where);
-          check_data(std::find(variables.begin(), variables.end(), found) == variables.end(),
+          check_data(std::find(indices.begin(), indices.end(), found) == indices.end(),
                      "[read] {}: the {} of '{}' names '{}' twice", where, what, excerpt(target),
-                     excerpt(result.variables[static_cast<std::size_t>(found)]));
-          variables.push_back(found);
+                     excerpt(result.names[static_cast<std::size_t>(found)]));
+          indices.push_back(found);
         }
-        return variables;
+        return indices;
       };
       result.members.push_back(names(boundary.at("members"), "boundary"));
       result.paths.push_back(boundary.contains("path") ? names(boundary.at("path"), "path") : std::vector<int>{});
@@ -282,9 +281,9 @@ SavedGraph parse_graph(std::string_view json, const std::string& where) {
   return read_fields(where, [&] {
     check_format(root, kGraphFormat, where);
     SavedGraph result;
-    result.variables = root.at("variables").get<std::vector<std::string>>();
-    const auto index = index_of_names(result.variables, where);
-    const auto d = static_cast<Index>(result.variables.size());
+    result.names = root.at("variables").get<std::vector<std::string>>();
+    const auto index = index_of_names(result.names, where);
+    const auto d = static_cast<Index>(result.names.size());
     result.adjacency = ByteMatrix::Zero(d, d);
     for (const Json& edge : root.at("edges")) {
       const int from = find(index, edge.at("from").get<std::string>(), where);
@@ -299,13 +298,13 @@ SavedGraph parse_graph(std::string_view json, const std::string& where) {
 ByteMatrix saved_links(std::string_view json, const std::string& where, const Dataset& data) {
   const SavedBoundaries saved = parse_boundaries(json, where);
   std::vector<int> column;
-  for (const std::string& variable : saved.variables) {
+  for (const std::string& variable : saved.names) {
     const auto found = std::find(data.names.begin(), data.names.end(), variable);
     check(found != data.names.end(), "[dag] {} has the boundary of '{}', which the table does not have", where,
           excerpt(variable));
     column.push_back(static_cast<int>(found - data.names.begin()));
   }
-  check_data(saved.targets.size() == saved.variables.size() && saved.variables.size() == data.names.size(),
+  check_data(saved.targets.size() == saved.names.size() && saved.names.size() == data.names.size(),
              "[dag] {} has the boundaries of {} of the table's {} variables; give those of all", where,
              saved.targets.size(), data.variables());
   const auto in_table = [&](std::vector<int> variables) {

@@ -34,7 +34,7 @@ std::string to_json(const Plan& plan);
 
 /// What evaluation needs of a boundaries file.
 struct SavedBoundaries {
-  std::vector<std::string> variables;
+  std::vector<std::string> names;
   std::vector<int> targets;
   std::vector<std::vector<int>> members;  ///< per target, in order of admission
   std::vector<std::vector<int>> paths;    ///< per target, the order of admission beyond its size; empty: not known
@@ -42,7 +42,7 @@ struct SavedBoundaries {
 
 /// What evaluation needs of a graph file.
 struct SavedGraph {
-  std::vector<std::string> variables;
+  std::vector<std::string> names;
   ByteMatrix adjacency;  ///< an undirected edge has both entries
 };
 

@@ -22,8 +22,8 @@ void warn_of_determined(BoundariesResult& result) {
     if (++count > 3) continue;
     std::vector<std::string> members;
     for (const Member& m : boundary.members)
-      members.push_back(excerpt(result.variables[static_cast<std::size_t>(m.variable)]));
-    examples.push_back(fmt::format("'{}' by {}", excerpt(result.variables[static_cast<std::size_t>(boundary.target)]),
+      members.push_back(excerpt(result.names[static_cast<std::size_t>(m.variable)]));
+    examples.push_back(fmt::format("'{}' by {}", excerpt(result.names[static_cast<std::size_t>(boundary.target)]),
                                    fmt::join(members, ", ")));
   }
   if (count == 0) return;
@@ -39,7 +39,7 @@ void warn_of_limited(BoundariesResult& result) {
   std::vector<std::string> names;
   for (const Boundary& boundary : result.found.boundaries) {
     if (boundary.limited) {
-      names.push_back(fmt::format("'{}'", excerpt(result.variables[static_cast<std::size_t>(boundary.target)])));
+      names.push_back(fmt::format("'{}'", excerpt(result.names[static_cast<std::size_t>(boundary.target)])));
     }
   }
   if (names.empty()) return;
@@ -49,19 +49,19 @@ void warn_of_limited(BoundariesResult& result) {
       "[mb] {} may lack members ({}{}): {} allow {} at most in one boundary, and those with the weakest evidence are "
       "left out",
       count == 1 ? "1 boundary" : fmt::format("{} boundaries", count), fmt::join(names, ", "),
-      more > 0 ? fmt::format(" and {} more", more) : "", result.training ? "these networks" : fmt::format("{} rows", result.rows),
-      result.found.largest_set));
+      more > 0 ? fmt::format(" and {} more", more) : "",
+      result.training ? "these networks" : fmt::format("{} rows", result.rows), result.found.largest_set));
 }
 
 // Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
 // judged there.
-void throw_if_disobedient(const BoundariesResult& result, const Knowledge& knowledge) {
+void throw_if_violated(const BoundariesResult& result, const Knowledge& knowledge) {
   if (knowledge.empty()) return;
-  std::vector<std::vector<int>> boundaries(result.variables.size());
+  std::vector<std::vector<int>> boundaries(result.names.size());
   std::vector<int> targets;
   for (const Boundary& boundary : result.found.boundaries) {
     if (result.copy_of[static_cast<std::size_t>(boundary.target)] >= 0) continue;
-    boundaries[static_cast<std::size_t>(boundary.target)] = boundary.variables();
+    boundaries[static_cast<std::size_t>(boundary.target)] = boundary.member_indices();
     targets.push_back(boundary.target);
   }
   if (targets.empty()) return;
@@ -104,7 +104,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   context.require_usable(method.can);
   BoundariesResult result;
   static_cast<BoundaryAnswer&>(result) = method.run({context, targets}, params.options);
-  result.variables = context.data().names;
+  result.names = context.data().names;
   result.rows = context.data().rows();
   result.params = params;
   result.knowledge = context.knowledge();
@@ -117,7 +117,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
                                                 result.found.cut_short, targets.searched.size()));
   }
   result.found.boundaries = as_asked(std::move(result.found.boundaries), targets);
-  throw_if_disobedient(result, result.knowledge);
+  throw_if_violated(result, result.knowledge);
   warn_of_determined(result);
   warn_of_limited(result);
   return result;

@@ -29,7 +29,7 @@ struct BoundariesParams {
 };
 
 struct BoundariesResult : BoundaryAnswer {
-  std::vector<std::string> variables;
+  std::vector<std::string> names;
   Index rows = 0;
   BoundariesParams params;
   Knowledge knowledge;          ///< satisfied

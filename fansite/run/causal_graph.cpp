@@ -97,7 +97,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
       method.run({context, links_among(among, context.facts().takes_part)}, params.options);
   result.graph_seconds = watch.seconds();
   result.boundary_seconds = boundary_seconds;
-  result.variables = data.names;
+  result.names = data.names;
   result.rows = data.rows();
   result.params = params;
   result.knowledge = knowledge;

@@ -27,7 +27,7 @@ struct CausalGraphParams {
 };
 
 struct CausalGraphResult : GraphAnswer {
-  std::vector<std::string> variables;
+  std::vector<std::string> names;
   Index rows = 0;
   CausalGraphParams params;
   Knowledge knowledge;          ///< satisfied

@@ -16,7 +16,7 @@ namespace {
 constexpr Index kMaxGpRows = 5000;
 
 // Streams under the seed; per variable they split again, so nothing depends on the order of work.
-enum Stream : std::uint64_t { kGraph, kWeights, kNoiseLaws, kNoise, kFunctions };
+enum Stream : std::uint64_t { kGraph, kWeights, kNoiseDistributions, kNoise, kFunctions };
 
 std::size_t at(int node) { return static_cast<std::size_t>(node); }
 
@@ -139,14 +139,14 @@ Matrix draw_weights(const SimulateParams& params, const Dag& dag, Key key) {
   return weights;
 }
 
-std::vector<Noise> draw_noise_laws(const SimulateParams& params, Key key) {
-  std::vector<Noise> laws(at(params.nodes), params.noise);
-  if (params.noise != Noise::mixed) return laws;
-  constexpr std::array<Noise, 5> kLaws = {Noise::gauss, Noise::uniform, Noise::laplace, Noise::gumbel,
-                                          Noise::exponential};
+std::vector<Noise> draw_noise_distributions(const SimulateParams& params, Key key) {
+  std::vector<Noise> distributions(at(params.nodes), params.noise);
+  if (params.noise != Noise::mixed) return distributions;
+  constexpr std::array<Noise, 5> kDistributions = {Noise::gauss, Noise::uniform, Noise::laplace, Noise::gumbel,
+                                                   Noise::exponential};
   Random random(key);
-  for (Noise& law : laws) law = kLaws[random.below(kLaws.size())];
-  return laws;
+  for (Noise& distribution : distributions) distribution = kDistributions[random.below(kDistributions.size())];
+  return distributions;
 }
 
 // Turns the noise in column `node` of the table into the variable.
@@ -191,7 +191,8 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
   const Key key{params.seed};
   Dag dag = random_dag(params.graph, params.nodes, params.degree, key.split(kGraph));
   Matrix weights = draw_weights(params, dag, key.split(kWeights));
-  Simulation simulation{std::move(dag), std::move(weights), draw_noise_laws(params, key.split(kNoiseLaws)), {}};
+  Simulation simulation{
+      std::move(dag), std::move(weights), draw_noise_distributions(params, key.split(kNoiseDistributions)), {}};
   simulation.data.names = default_names(params.nodes);
   if (params.sem == Sem::gene) {
     for (std::string& name : simulation.data.names) name.front() = 'g';

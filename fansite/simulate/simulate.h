@@ -38,7 +38,7 @@ constexpr auto enum_names(Sem) {
       {{Sem::linear, "linear"}, {Sem::gp, "gp"}, {Sem::mlp, "mlp"}, {Sem::pnl, "pnl"}, {Sem::gene, "gene"}});
 }
 
-/// The law of e. For gene data it is the law of the log-noise, centred and scaled.
+/// The distribution of e. For gene data it is the distribution of the log-noise, centred and scaled.
 enum class Noise {
   gauss,        ///< N(0, 1)
   uniform,      ///< U(−1, 1)
@@ -73,7 +73,7 @@ struct SimulateParams {
 struct Simulation {
   Dag dag;
   Matrix weights;  ///< weights(i, j) of i → j for linear data; the sign of regulation for gene data; else 0/1
-  std::vector<Noise> noise;  ///< the law of each variable's noise, never `mixed`
+  std::vector<Noise> noise;  ///< the distribution of each variable's noise, never `mixed`
   Dataset data;              ///< x1, x2, …; genes are g1, g2, …
 };
 

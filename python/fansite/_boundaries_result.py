@@ -101,10 +101,10 @@ class BoundariesResult(TableResult):
     training: dict[str, Any] | None
     """Flow: how the networks' loss fell."""
     calibration: dict[str, Any] | None
-    """Flow: whether each target's law given its boundary holds on rows that the networks have not seen."""
+    """Flow: whether each target's distribution given its boundary holds on rows that the networks have not seen."""
     boundaries: dict[str, Boundary]
     moral_edges: list[tuple[str, str]]
-    _FORMAT: ClassVar[str] = "fansite.boundaries/1"
+    _FORMAT: ClassVar[str] = "fansite.boundaries/2"
     _COMMAND: ClassVar[str] = "fansite mb"
 
     @classmethod

@@ -49,7 +49,7 @@ class MarkovBoundary(Finder[BoundariesResult]):
     refine : {'auto', 'graph', 'none'}
         Whether a causal graph has the last word; auto: for flows, if noise adds, which is tested.
     knowledge : Knowledge, path or None
-        What is known beforehand; the boundaries obey it.
+        What is known beforehand; the boundaries satisfy it.
     repeats, folds, steps : int
         Flow: divisions of the rows, parts of each, and training steps of each network; 0: by effort.
     model, save_model, checkpoint : path or None

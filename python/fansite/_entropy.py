@@ -73,7 +73,7 @@ class Information(Result):
     """For each given variable what it adds to the others."""
     scale: str
     """Of the entropies: original, or normal scores where the column holds too many equal values."""
-    _FORMAT: ClassVar[str] = "fansite.entropy/1"
+    _FORMAT: ClassVar[str] = "fansite.entropy/2"
     _COMMAND: ClassVar[str] = "fansite entropy"
 
     @classmethod
@@ -102,7 +102,7 @@ def _estimate(read: dict[str, Any], value: str, se: str, null: float) -> Estimat
 
 
 class EntropyModel(Estimator):
-    """Learn the joint law of a table once, then ask for entropies of any of its variables given any others.
+    """Learn the joint distribution of a table once, then ask for entropies of any of its variables given any others.
 
     Parameters
     ----------

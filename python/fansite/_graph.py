@@ -32,16 +32,16 @@ class CausalGraph(Finder[GraphResult]):
     method : {'fansite-anm', 'fansite-dcd', 'sdcd'}
         Additive noise inside the moral graph; the others as published, for comparison.
     knowledge : Knowledge, path or None
-        fansite-anm: what is known beforehand; the graph obeys it.
+        fansite-anm: what is known beforehand; the graph satisfies it.
     dag : bool
         fansite-anm: a direction for every edge, decided by the data or not.
     noise : {'any', 'gaussian'}
-        fansite-anm: the law of the noise.
+        fansite-anm: the distribution of the noise.
     scale : {'auto', 'original', 'normal-scores'}
         fansite-anm: where noise adds: on the columns' own scale, on their normal scores, or by a test.
-    price : float
+    penalty : float
         fansite-anm: what an edge must be worth, in units of ln N / 2N nats.
-    sure : float
+    confidence : float
         fansite-anm: standard errors by which the other direction must be worse.
     max_parents : int
         fansite-anm: at most so many.
@@ -93,8 +93,8 @@ class CausalGraph(Finder[GraphResult]):
         dag: bool = _C.force_dag,
         noise: str = _C.additive_noise.noise,
         scale: str = _C.additive_noise.scale,
-        price: float = _C.additive_noise.price,
-        sure: float = _C.additive_noise.sure,
+        penalty: float = _C.additive_noise.penalty,
+        confidence: float = _C.additive_noise.confidence,
         max_parents: int = _C.additive_noise.max_parents,
         max_rows: int = _C.additive_noise.max_rows,
         standardise: bool = _C.differentiable.standardise,
@@ -117,8 +117,8 @@ class CausalGraph(Finder[GraphResult]):
         self.dag = dag
         self.noise = noise
         self.scale = scale
-        self.price = price
-        self.sure = sure
+        self.penalty = penalty
+        self.confidence = confidence
         self.max_parents = max_parents
         self.max_rows = max_rows
         self.standardise = standardise
@@ -177,7 +177,7 @@ class CausalGraph(Finder[GraphResult]):
         assign(params, {"time_budget": self.time_budget})
         assign(
             params.additive_noise,
-            {name: getattr(self, name) for name in ("noise", "scale", "price", "sure", "max_parents", "max_rows")},
+            {name: getattr(self, name) for name in ("noise", "scale", "penalty", "confidence", "max_parents", "max_rows")},
         )
         assign(params.differentiable, {"standardise": self.standardise, "threshold": self.threshold})
         assign(params.differentiable.second, {"max_epochs": self.epochs})

@@ -60,7 +60,7 @@ class GraphResult(TableResult):
     roles: dict[str, list[Role]]
     weights: np.ndarray[Any, Any] = field(repr=False)
     """weights[i, j] is of i -> j."""
-    _FORMAT: ClassVar[str] = "fansite.graph/1"
+    _FORMAT: ClassVar[str] = "fansite.graph/2"
     _COMMAND: ClassVar[str] = "fansite dag"
 
     @classmethod

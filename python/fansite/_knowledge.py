@@ -16,7 +16,7 @@ class Knowledge:
     """Edges that must or cannot be, tiers, roots, sinks, and pairs in or out of each other's boundary.
 
     The lines are those of docs/knowledge.md, checked against the names and against each other; contradictions are
-    refused. Results obey them strictly.
+    refused. Results satisfy them strictly.
 
     Parameters
     ----------

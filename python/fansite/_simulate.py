@@ -28,7 +28,7 @@ class Simulation:
     weights: np.ndarray[Any, Any]
     """Of linear relations; the sign of regulation for genes; else 0 and 1."""
     noise: list[str]
-    """The law of each variable's noise."""
+    """The distribution of each variable's noise."""
 
     @property
     def boundaries(self) -> dict[str, list[str]]:
@@ -82,7 +82,7 @@ def simulate(
     sem : {'linear', 'gp', 'mlp', 'pnl', 'gene'}
         The equations: linear, Gaussian process, network, post-nonlinear, or of gene regulation.
     noise : {'gauss', 'uniform', 'laplace', 'gumbel', 'exponential', 'mixed'}
-        The law of the noise.
+        The distribution of the noise.
     rows : int
         Number of rows.
     weight_low, weight_high : float

@@ -45,7 +45,7 @@ void bind_boundaries(nb::module_& m) {
         });
         return json;
       },
-      "data"_a, "knowledge"_a, "params"_a, "running"_a, "The boundaries as JSON, fansite.boundaries/1.");
+      "data"_a, "knowledge"_a, "params"_a, "running"_a, "The boundaries as JSON, fansite.boundaries/2.");
 }
 
 }  // namespace fansite::python

@@ -14,11 +14,11 @@ void bind_causal_graph(nb::module_& m) {
   using causal::DifferentiableParams;
   using causal::StageParams;
   nb::class_<AdditiveNoiseParams> noise(m, "AdditiveNoiseParams", "The settings of fansite-anm.");
-  noise.def_rw("price", &AdditiveNoiseParams::price)
-      .def_rw("sure", &AdditiveNoiseParams::sure)
+  noise.def_rw("penalty", &AdditiveNoiseParams::penalty)
+      .def_rw("confidence", &AdditiveNoiseParams::confidence)
       .def_rw("max_parents", &AdditiveNoiseParams::max_parents)
       .def_rw("max_rows", &AdditiveNoiseParams::max_rows);
-  def_choice(noise, "noise", &AdditiveNoiseParams::noise, causal::parse_noise_law);
+  def_choice(noise, "noise", &AdditiveNoiseParams::noise, causal::parse_noise_distribution);
   def_choice(noise, "scale", &AdditiveNoiseParams::scale, causal::parse_noise_scale);
   nb::class_<StageParams>(m, "StageParams", "One stage of fansite-dcd and sdcd.")
       .def_rw("max_epochs", &StageParams::max_epochs);
@@ -53,7 +53,7 @@ void bind_causal_graph(nb::module_& m) {
         });
         return json;
       },
-      "data"_a, "links"_a.none(), "knowledge"_a, "params"_a, "running"_a, "The graph as JSON, fansite.graph/1.");
+      "data"_a, "links"_a.none(), "knowledge"_a, "params"_a, "running"_a, "The graph as JSON, fansite.graph/2.");
 }
 
 }  // namespace fansite::python

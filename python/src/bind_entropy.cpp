@@ -90,7 +90,7 @@ class FittedEntropies {
     }
     if (ensemble_) {
       const auto& flows = static_cast<const FlowEstimator&>(*estimator_);
-      result.members = static_cast<int>(ensemble_->members.size());
+      result.networks = static_cast<int>(ensemble_->networks.size());
       result.steps = static_cast<long>(ensemble_->steps());
       result.undone_steps = static_cast<long>(ensemble_->undone_steps());
       result.out_of_sample = flows.out_of_sample();
@@ -183,7 +183,7 @@ void bind_entropy(nb::module_& m) {
             });
             return json;
           },
-          "target"_a, "given"_a, "running"_a, "What each of the given tells, as JSON, fansite.entropy/1.")
+          "target"_a, "given"_a, "running"_a, "What each of the given tells, as JSON, fansite.entropy/2.")
       .def(
           "__getstate__",
           [](const FittedEntropies& self) {

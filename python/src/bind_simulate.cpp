@@ -31,9 +31,9 @@ void bind_simulate(nb::module_& m) {
       .def_prop_ro(
           "weights", [](const Simulation& self) { return to_numpy<double>(self.weights); }, nb::rv_policy::move)
       .def_prop_ro("noise", [](const Simulation& self) {
-        std::vector<std::string> laws;
-        for (const Noise law : self.noise) laws.emplace_back(name(law));
-        return laws;
+        std::vector<std::string> distributions;
+        for (const Noise distribution : self.noise) distributions.emplace_back(name(distribution));
+        return distributions;
       });
   m.def(
       "simulate",

@@ -14,7 +14,7 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kPollInterval = std::chrono::milliseconds(100);
 
 std::atomic<int> works = 0;
 
@@ -57,7 +57,7 @@ class SharedProgress final : public Progress {
 };
 
 // With the GIL: what Python raises, or null.
-std::exception_ptr look(SharedProgress& progress, const nb::object& report) {
+std::exception_ptr poll(SharedProgress& progress, const nb::object& report) {
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!report.is_none()) progress.report_to(report);
@@ -81,11 +81,11 @@ void run(const Running& running, const std::function<void(Progress&)>& work) {
     const nb::gil_scoped_release free;
     return future.wait_for(moment) == std::future_status::ready;
   };
-  while (!finished_within(kLook)) {
-    const std::exception_ptr raised = look(progress, running.report);
+  while (!finished_within(kPollInterval)) {
+    const std::exception_ptr raised = poll(progress, running.report);
     if (!raised) continue;
     progress.stop();
-    while (!finished_within(kLook)) continue;
+    while (!finished_within(kPollInterval)) continue;
     std::rethrow_exception(raised);
   }
   future.get();

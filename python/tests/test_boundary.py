@@ -123,7 +123,7 @@ def test_nothing_can_be_asked_before_fit() -> None:
 
 
 def test_other_files_are_refused(graph) -> None:
-    with pytest.raises(ValueError, match="has format 'fansite.graph/1', not 'fansite.boundaries/1'"):
+    with pytest.raises(ValueError, match="has format 'fansite.graph/2', not 'fansite.boundaries/2'"):
         fansite.BoundariesResult.from_json(graph.to_json())
     with pytest.raises(ValueError, match="no JSON result of fansite"):
         fansite.BoundariesResult.from_json("[1, 2]")

@@ -92,9 +92,9 @@ def test_boundaries_with_knowledge(program, linear_csv, tmp_path) -> None:
 def test_graph(program, small_csv, tmp_path) -> None:
     drawing = tmp_path / "graph.dot"
     told = program.result(
-        "dag", small_csv, "--sure", 2, "--price", 1.5, "--max-rows", 200, "--seed", 3, "--dot", drawing
+        "dag", small_csv, "--confidence", 2, "--penalty", 1.5, "--max-rows", 200, "--seed", 3, "--dot", drawing
     )  # fmt: skip
-    found = fansite.CausalGraph(sure=2, price=1.5, max_rows=200, random_state=3).fit(pd.read_csv(small_csv))
+    found = fansite.CausalGraph(confidence=2, penalty=1.5, max_rows=200, random_state=3).fit(pd.read_csv(small_csv))
     assert without_timing(found.to_json()) == without_timing(told)
     assert found.to_dot() == drawing.read_text()
     assert fansite.GraphResult.from_json(told).edges == found.edges_

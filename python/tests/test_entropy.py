@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""EntropyModel: known entropies, and the rules that entropies obey."""
+"""EntropyModel: known entropies, and the rules that entropies satisfy."""
 
 from __future__ import annotations
 

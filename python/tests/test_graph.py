@@ -63,7 +63,7 @@ def test_as_a_table(graph) -> None:
     assert {"direction_se", "existence_stability", "direction_by"} <= set(table.columns)
 
 
-def test_knowledge_is_obeyed(skewed, found) -> None:
+def test_knowledge_is_satisfied(skewed, found) -> None:
     edge = next(edge for edge in found.edges_ if edge.directed)
     known = fansite.Knowledge(f"forbid {edge.source} -> {edge.target}", skewed.names)
     bound = fansite.CausalGraph(knowledge=known).fit(skewed.values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knowledge: what it says, and that results obey it."""
+"""Knowledge: what it says, and that results satisfy it."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def test_violations_of_a_graph() -> None:
     against = np.zeros((3, 3))
     against[1, 0] = 1  # diet -> age
     assert any("diet" in sentence and "age" in sentence for sentence in known.violations(against))
-    obedient = np.zeros((3, 3))
-    obedient[1, 2] = 1
-    assert known.violations(obedient) == []
+    satisfying = np.zeros((3, 3))
+    satisfying[1, 2] = 1
+    assert known.violations(satisfying) == []
 
 
 def test_pickles() -> None:

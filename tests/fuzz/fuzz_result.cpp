@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes are a result (fansite.boundaries/1, fansite.graph/1) or throw a DataError, to whatever reads results; what
+// Any bytes are a result (fansite.boundaries/2, fansite.graph/2) or throw a DataError, to whatever reads results; what
 // is a result becomes a page.
 #include <cstdint>
 #include <cstdlib>

@@ -112,18 +112,18 @@ fansite::flow::Ensemble ensemble(fansite::TransformKind kind, fansite::flow::Bas
   const fansite::Matrix values = fansite::Vector::LinSpaced(3, -1, 2).replicate(1, columns);
   e.transforms = fansite::fit_transforms(kind, values);
   if (folds > 1) e.fold_of_row = {{0, 1, 0}};
-  for (int j = 0; j < columns; ++j) e.variables.push_back(j == 0 ? "\xE9" : "b");
+  for (int j = 0; j < columns; ++j) e.names.push_back(j == 0 ? "\xE9" : "b");
   for (int fold = 0; fold < folds; ++fold) {
-    auto& member = e.members.emplace_back();
-    for (int j = columns; j-- > 0;) member.order.push_back(j);
-    member.fold = fold;
-    member.trained.weights.layout = fansite::flow::Layout(e.params.shape);
-    member.trained.weights.values.assign(static_cast<std::size_t>(member.trained.weights.layout.size), 0.5f);
+    auto& network = e.networks.emplace_back();
+    for (int j = columns; j-- > 0;) network.order.push_back(j);
+    network.fold = fold;
+    network.trained.weights.layout = fansite::flow::Layout(e.params.shape);
+    network.trained.weights.values.assign(static_cast<std::size_t>(network.trained.weights.layout.size), 0.5f);
     if (base == fansite::flow::BaseKind::gaussian) {
-      member.trained.base = {fansite::Vector::Zero(columns), fansite::Matrix::Identity(columns, columns)};
+      network.trained.base = {fansite::Vector::Zero(columns), fansite::Matrix::Identity(columns, columns)};
     }
-    member.trained.steps = member.trained.kept_step = 10;
-    member.trained.curve = {{5, 1.5, 1e300}, {10, 0.25, std::numeric_limits<double>::quiet_NaN()}};
+    network.trained.steps = network.trained.kept_step = 10;
+    network.trained.curve = {{5, 1.5, 1e300}, {10, 0.25, std::numeric_limits<double>::quiet_NaN()}};
   }
   return e;
 }
@@ -143,8 +143,8 @@ Seeds model_seeds() {
   seeds.push_back(fansite::flow::to_bytes(checkpoint));
   checkpoint = {ensemble(TransformKind::none, BaseKind::none, 1, 1), {}};
   fansite::flow::Training::State& state = checkpoint.under_way.emplace_back().emplace();
-  const std::vector<float> values = checkpoint.ensemble.members[0].trained.weights.values;
-  checkpoint.ensemble.members[0].trained = {};
+  const std::vector<float> values = checkpoint.ensemble.networks[0].trained.weights.values;
+  checkpoint.ensemble.networks[0].trained = {};
   state.learner = state.backup = {values, values, values, 0};
   state.curve = {{0, 1, 1}};
   seeds.push_back(fansite::flow::to_bytes(checkpoint));
@@ -169,11 +169,11 @@ Seeds result_seeds() {
   return {"",
           "{}",
           "[1, 2",
-          R"({"format": "fansite.entropy/1"})",
+          R"({"format": "fansite.entropy/2"})",
           boundaries,
           graph,
           boundaries.substr(0, boundaries.size() / 2),
-          R"({"format": "fansite.boundaries/1", "variables": ["a", "a"]})"};
+          R"({"format": "fansite.boundaries/2", "variables": ["a", "a"]})"};
 }
 
 Seeds search_checkpoint_seeds() {
@@ -200,8 +200,8 @@ Seeds graph_checkpoint_seeds() {
   seeds.push_back(to_bytes(scores));
   const auto bytes_of = [](const DifferentiableTraining::State& state) {
     GraphCheckpoint checkpoint;
-    checkpoint.of.rows = 6;
-    checkpoint.of.variables = 2;
+    checkpoint.identity.rows = 6;
+    checkpoint.identity.variables = 2;
     checkpoint.state = state;
     return to_bytes(checkpoint);
   };

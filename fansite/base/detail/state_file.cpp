@@ -19,21 +19,21 @@ StateIdentity identity_of(const MatrixView& values, std::string_view settings,
           fmt::format("fansite {}, {}", FANSITE_VERSION, settings)};
 }
 
-OrderedJson header_of(const StateIdentity& of) {
-  return {{"rows", of.rows},
-          {"variables", of.variables},
-          {"data_hash", fmt::format("{:016x}", of.data_hash)},
-          {"settings", of.settings}};
+OrderedJson header_of(const StateIdentity& identity) {
+  return {{"rows", identity.rows},
+          {"variables", identity.variables},
+          {"data_hash", fmt::format("{:016x}", identity.data_hash)},
+          {"settings", identity.settings}};
 }
 
 StateIdentity read_identity(const Contents& contents) {
   const HeaderFields header(contents);
-  StateIdentity of;
-  of.rows = header.number("rows", 0, std::numeric_limits<Index>::max());
-  of.variables = header.number("variables", 0, std::numeric_limits<int>::max());
-  of.data_hash = header.hexadecimal("data_hash");
-  of.settings = header.text("settings");
-  return of;
+  StateIdentity identity;
+  identity.rows = header.number("rows", 0, std::numeric_limits<Index>::max());
+  identity.variables = header.number("variables", 0, std::numeric_limits<int>::max());
+  identity.data_hash = header.hexadecimal("data_hash");
+  identity.settings = header.text("settings");
+  return identity;
 }
 
 std::int64_t HeaderFields::number(const char* key, std::int64_t least, std::int64_t most) const {
@@ -73,8 +73,8 @@ void HeaderFields::wrong(const char* key) const {
   contents_.source().damaged(fmt::format("'{}' in its header is not what it should be", key));
 }
 
-StateFile::StateFile(FileKind kind, std::string path, StateIdentity of)
-    : kind_(kind), path_(std::move(path)), of_(std::move(of)) {
+StateFile::StateFile(FileKind kind, std::string path, StateIdentity identity)
+    : kind_(kind), path_(std::move(path)), identity_(std::move(identity)) {
   OutputFile{path_};
 }
 
@@ -84,9 +84,10 @@ void StateFile::load(const Reader& reader) const {
   const Source source{kind_, path_};
   Contents contents(file.bytes(), source);
   const StateIdentity found = read_identity(contents);
-  check(found.rows == of_.rows && found.variables == of_.variables && found.data_hash == of_.data_hash,
-        "[checkpoint] {} is the checkpoint of another table; delete it or choose another path", path_);
-  check_settings(found.settings == of_.settings);
+  check(
+      found.rows == identity_.rows && found.variables == identity_.variables && found.data_hash == identity_.data_hash,
+      "[checkpoint] {} is the checkpoint of another table; delete it or choose another path", path_);
+  check_settings(found.settings == identity_.settings);
   reader(contents, found);
 }
 

@@ -30,7 +30,7 @@ struct StateIdentity {
 StateIdentity identity_of(const MatrixView& values, std::string_view settings,
                           std::optional<std::uint64_t> values_hash = {});
 /// The first fields of the header.
-OrderedJson header_of(const StateIdentity& of);
+OrderedJson header_of(const StateIdentity& identity);
 StateIdentity read_identity(const Contents& contents);
 
 /// Fields of the header, each checked; a DataError names one that is missing or not what it should be.
@@ -56,7 +56,7 @@ class HeaderFields {
 class StateFile {
  public:
   /// A UsageError if the place cannot be written.
-  StateFile(FileKind kind, std::string path, StateIdentity of);
+  StateFile(FileKind kind, std::string path, StateIdentity identity);
 
   /// Reads what is there, if anything is. A DataError for a file that is damaged or something else, a UsageError for
   /// one of another table or with other settings.
@@ -71,12 +71,12 @@ class StateFile {
   void write(const std::function<void(const Sink&)>& writer);
 
   const std::string& path() const { return path_; }
-  const StateIdentity& identity() const { return of_; }
+  const StateIdentity& identity() const { return identity_; }
 
  private:
   FileKind kind_;
   std::string path_;
-  StateIdentity of_;
+  StateIdentity identity_;
   Stopwatch written_;  // since it was
   double wait_ = 1;    // seconds
 };

@@ -18,9 +18,9 @@
 namespace fansite {
 namespace {
 
-// The dial of what is supposed. Quick searches tested 0.6 to 1.4 times the pairs that 0.05 shows, on 10 simulated
+// The FDR level of what is supposed. Quick searches tested 0.6 to 1.4 times the pairs that 0.05 shows, on 10 simulated
 // tables of 10 to 30 variables; patient ones by many networks find weaker members too.
-constexpr double kQuickDial = 0.05, kPatientDial = 0.5;
+constexpr double kQuickLevel = 0.05, kPatientLevel = 0.5;
 
 // Noise is tried on one scale or, if it does not seem to add there, on two.
 constexpr double kScales = 1.5;
@@ -44,7 +44,7 @@ double peak_so_far_mb() {
 
 // Pairs that normal scores and their squares show with Gaussian entropies, in milliseconds: relations that rise or
 // bend. They stand for what networks will find.
-ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const std::vector<int>& copies, double dial,
+ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const std::vector<int>& copies, double level,
                          Progress& progress) {
   const Index d = data.variables();
   Matrix features(data.rows(), 2 * d);
@@ -54,7 +54,7 @@ ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const 
   }
   SearchParams search;
   search.evidence = false;
-  search.fdr = dial;
+  search.fdr = level;
   SearchScope scope;
   for (const int copy : copies) {
     scope.excluded.push_back(copy);
@@ -85,17 +85,17 @@ double flow_memory_mb(const flow::EnsembleParams& settings, Index rows, bool tra
   const auto weights = static_cast<double>(layout.size) * sizeof(float);
   const auto table = static_cast<double>(rows * settings.shape.variables) * sizeof(float);
   const auto n = static_cast<double>(rows);
-  const double members = settings.members(), threads = thread_count();
+  const double networks = settings.networks(), threads = thread_count();
   // Each network in training: weights, gradient and two moments, the states to go back to, and the rows in its order.
-  const double training = trains ? 2 * table + std::min(threads, members) * (11 * weights + table) : 0;
-  // Each member's weights, the same folded for densities (half of it or so), and the rows in its order, once whole,
+  const double training = trains ? 2 * table + std::min(threads, networks) * (11 * weights + table) : 0;
+  // Each network's weights, the same folded for densities (half of it or so), and the rows in its order, once whole,
   // once those it judges, and the sampled ones.
   const double sampled =
       rows > flow::EnsembleDensity::kSampleRows ? count(flow::EnsembleDensity::kSampleRows) / n : 0.0;
-  const double densities = members * (0.6 * weights + table * (1 + 1.0 / settings.folds + sampled)) + 2 * table;
-  // 512 queries at once: two densities of each, and two numbers of each to mix members with.
+  const double densities = networks * (0.6 * weights + table * (1 + 1.0 / settings.folds + sampled)) + 2 * table;
+  // 512 queries at once: two densities of each, and two numbers of each to mix networks with.
   const double search = 512.0 * 4 * n * sizeof(float);
-  return (members * weights + std::max(training, densities + search)) / kMegabyte;
+  return (networks * weights + std::max(training, densities + search)) / kMegabyte;
 }
 
 double graph_memory_mb(const causal::AdditiveNoiseParams& params, Index rows, int variables, double links) {
@@ -150,14 +150,14 @@ struct Rehearsal {
 };
 
 void add_training(const Context& context, const Rehearsal& rehearsal, double setting_up, Plan& result) {
-  result.networks = static_cast<int>(rehearsal.ensemble.members.size());
+  result.networks = static_cast<int>(rehearsal.ensemble.networks.size());
   if (!rehearsal.trains) {
     result.phases.push_back({"loading", setting_up, fmt::format("{} networks; measured", result.networks)});
     return;
   }
   const flow::EnsembleParams& settings = rehearsal.settings;
   const double training = flow::training_seconds(context.learnable().data, settings, context.progress());
-  result.training_steps = settings.train.steps * settings.members();
+  result.training_steps = settings.train.steps * settings.networks();
   result.phases.push_back(
       {"training", training + setting_up,
        fmt::format("{} networks of {} steps, {:.0f} steps/s; from the beginning, whatever a checkpoint holds",
@@ -181,8 +181,8 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
 
   const SearchParams search_params = network_search(params, data.variables());
   const Search search(estimator, search_params, problem.targets.searched, scope(problem));
-  const double dial = params.effort == Effort::quick ? kQuickDial : kPatientDial;
-  const Supposed supposed(visible_links(data, context.knowledge(), problem.targets.excluded, dial, context.progress()),
+  const double level = params.effort == Effort::quick ? kQuickLevel : kPatientLevel;
+  const Supposed supposed(visible_links(data, context.knowledge(), problem.targets.excluded, level, context.progress()),
                           search.targets,
                           taken_for_members(rehearsal.trains ? rehearsal.settings : rehearsal.ensemble.params));
   result.boundary_size = supposed.mean_size();

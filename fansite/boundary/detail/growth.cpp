@@ -139,9 +139,9 @@ Search::Search(const SearchEstimator& estimator_, const SearchParams& params_, c
 }
 
 double Search::count_hypotheses() const {
-  double looks = 0, seen_twice = 0;
+  double tests = 0, seen_twice = 0;
   for (std::size_t s = 0; s < targets.size(); ++s) {
-    looks += choices[s] - static_cast<double>(known[s].size());
+    tests += choices[s] - static_cast<double>(known[s].size());
     if (!candidates.by_pairs()) continue;
     for (const int t : targets) {
       seen_twice += candidates.may_join(t, targets[s]) && !contains(known[s], t) ? 0.5 : 0.0;
@@ -149,7 +149,7 @@ double Search::count_hypotheses() const {
   }
   const auto t = static_cast<double>(targets.size());
   if (!candidates.by_pairs()) seen_twice = t * (t - 1) / 2;
-  return directed() ? looks : looks - seen_twice;
+  return directed() ? tests : tests - seen_twice;
 }
 
 bool Search::is_known(int target, int variable) const {
@@ -213,14 +213,14 @@ void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
 
 namespace {
 
-constexpr double kSure = 2;  // standard errors of a step's held-out gain
+constexpr double kConfidence = 2;  // standard errors of a step's held-out gain
 
 // Entropies fall by less and less towards the best size and the last steps are often luck. What the rest of the best
 // set tells beyond its first k is I(T; rest | first k), with the standard error of the row by row differences.
 void find_shortest(const Search& search, std::vector<Path>& paths) {
   std::vector<InformationQuery> queries;
   for (std::size_t s = 0; s < paths.size(); ++s) {
-    const auto begin = paths[s].variables.begin();
+    const auto begin = paths[s].indices.begin();
     for (int k = 0; k < paths[s].best; ++k) {
       queries.push_back({search.targets[s], {begin + k, begin + paths[s].best}, {begin, begin + k}});
     }
@@ -271,7 +271,7 @@ std::vector<Candidate> next_steps(const Search& search, Frontier& frontier, cons
 }  // namespace
 
 void fill_gains(const EntropyEstimator& estimator, Boundary& boundary) {
-  const std::vector<int> set = boundary.variables();
+  const std::vector<int> set = boundary.member_indices();
   std::vector<InformationQuery> queries;
   for (std::size_t k = 0; k < set.size(); ++k) {
     queries.push_back({boundary.target, {set[k]}, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(k)}});
@@ -296,7 +296,7 @@ void fill_gains(const EntropyEstimator& estimator, Boundary& boundary) {
 std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress& progress) {
   const std::size_t count = search.targets.size();
   std::vector<Path> paths(count);
-  std::vector<int> firm(count, 0);  // the size at the last step that was surely worth it
+  std::vector<int> firm(count, 0);  // the size at the last step that was clearly worth it
   const auto frontier = search.estimator.open(search.targets, search.candidates, progress);
   std::vector<int> active(count);
   std::iota(active.begin(), active.end(), 0);
@@ -322,7 +322,7 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
       const int size = static_cast<int>(path.entropy.size()) - 1;
       const int known = static_cast<int>(search.known[at].size());
       if (size <= known || path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)]) path.best = size;
-      if (size <= known || gains[a].value > kSure * gains[a].standard_error) firm[at] = size;
+      if (size <= known || gains[a].value > kConfidence * gains[a].standard_error) firm[at] = size;
       const bool finished = size - firm[at] > search.patience || (size >= search.largest && size >= known);
       if (finished) progress.advance(1);
       if (!finished) active[kept++] = active[a];
@@ -344,8 +344,8 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
         continue;
       }
       frontier->add(active[a], best[a].variable);
-      paths[at].variables.push_back(best[a].variable);
-      if (search.keeper != nullptr && search.keeper->next(at, paths[at].variables.size() - 1) < 0) {
+      paths[at].indices.push_back(best[a].variable);
+      if (search.keeper != nullptr && search.keeper->next(at, paths[at].indices.size() - 1) < 0) {
         search.keeper->took(at, best[a].variable);
       }
       ++result.steps;

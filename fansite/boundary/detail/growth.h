@@ -19,7 +19,7 @@ struct Search {
   Candidates candidates;
   std::vector<int> choices;  ///< per target: how many may join its set
   Sets known;                ///< per target: members by prior knowledge, in every set from the beginning
-  double hypotheses = 0;  ///< facts that the data decide: pairs with an end searched; undirected, or each look its own
+  double hypotheses = 0;  ///< facts that the data decide: pairs with an end searched; undirected, or each side its own
   SearchKeeper* keeper = nullptr;  ///< null: nothing is known from before, nothing is kept
   int largest = 0;
   int patience = 0;
@@ -32,7 +32,7 @@ struct Search {
   std::size_t slot(int variable) const { return static_cast<std::size_t>(slot_of[static_cast<std::size_t>(variable)]); }
   /// Whether sizes are decided on held-out rows and pairs by tests on them.
   bool screens() const { return params.stop == StopRule::calibrated && estimator.held_out(); }
-  /// Whether each look at a pair is a fact of its own.
+  /// Whether each side of a pair is a fact of its own.
   bool directed() const { return params.rule == Symmetry::none; }
   bool is_known(int target, int variable) const;
   /// Whether the estimator knows no set of this target that is larger, though there are more candidates.
@@ -63,7 +63,7 @@ void fill_gains(const EntropyEstimator& estimator, Boundary& boundary);
 
 /// What a target's growing found, sized by entropies of held-out rows.
 struct Path {
-  std::vector<int> variables;   ///< in order of admission, beyond the best size too
+  std::vector<int> indices;     ///< in order of admission, beyond the best size too
   std::vector<double> entropy;  ///< held out, given the first 0, 1, … of them
   int best = 0;                 ///< the size of the least of these
   int shortest = 0;             ///< the smallest size that is within one standard error of it, row by row

@@ -39,7 +39,7 @@ void take_out(const Search& search, Pair fact, Sets& sets) {
 }
 
 // Takes out what makes a target's set larger than the estimator knows: the members with the largest p-values, but none
-// that is known to be one. Returns them, the surest first.
+// that is known to be one. Returns them, the most certain first.
 template <class PValue>
 std::vector<int> limit_by_evidence(const Search& search, std::size_t slot, std::vector<int>& set, PValue&& p_value) {
   if (static_cast<int>(set.size()) <= search.estimator.largest_set()) return {};
@@ -102,7 +102,7 @@ std::size_t benjamini_hochberg(const std::vector<double>& sorted, double hypothe
 }
 
 // How many nulls the second of two stages pays for (Benjamini, Krieger & Yekutieli 2006): all hypotheses but those that
-// the first admits. Half of what is proposed is true, and one stage realised a third of the dial.
+// the first admits. Half of what is proposed is true, and one stage realised a third of the FDR level.
 double nulls(const std::vector<double>& sorted, double hypotheses, double fdr) {
   return std::max(hypotheses - static_cast<double>(benjamini_hochberg(sorted, hypotheses, fdr)), 1.0);
 }
@@ -147,8 +147,8 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
 }
 
 // Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find
-// it, and from the set that they tell it of, its own search goes on. Three more looks settle nearly all.
-constexpr int kMoreLooks = 3;
+// it, and from the set that they tell it of, its own search goes on. Three more rounds settle nearly all.
+constexpr int kMoreRounds = 3;
 
 }  // namespace
 
@@ -194,9 +194,9 @@ PairQuery pair_query(const Search& search, const Sets& sets, Pair pair) {
   query.a = pair.first;
   query.b = pair.second;
   if (!search.searched(query.a)) std::swap(query.a, query.b);
-  query.both_looks = !search.directed() && search.searched(query.b);
+  query.both_sides = !search.directed() && search.searched(query.b);
   query.given_a = without(sets[search.slot(query.a)], query.b);
-  if (query.both_looks) query.given_b = without(sets[search.slot(query.b)], query.a);
+  if (query.both_sides) query.given_b = without(sets[search.slot(query.b)], query.a);
   return query;
 }
 
@@ -206,7 +206,7 @@ Pair fact_of(const Search& search, int target, int member) {
 
 double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vector<char>& limited, Boundaries& result,
                          Progress& progress) {
-  for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
+  for (int round = 0; round < kMoreRounds && search.params.rule != Symmetry::none; ++round) {
     if (progress.out_of_time()) break;
     Sets told = reconciled(search, Symmetry::or_, sets);
     limit_to_own(search, sets, told);
@@ -233,8 +233,8 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vecto
 Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress) {
   Sets best, shortest;
   for (const Path& path : paths) {
-    best.emplace_back(path.variables.begin(), path.variables.begin() + path.best);
-    shortest.emplace_back(path.variables.begin(), path.variables.begin() + path.shortest);
+    best.emplace_back(path.indices.begin(), path.indices.begin() + path.best);
+    shortest.emplace_back(path.indices.begin(), path.indices.begin() + path.shortest);
   }
   const Sets proposed = reconciled(search, search.params.rule, best);
   const auto all = static_cast<double>(open_facts(search, facts_in(search, proposed)).size());
@@ -276,7 +276,7 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
     if (admitted) result.threshold = std::max(result.threshold, p_value);
     if (!admitted) take_out(search, facts[i], result.sets);
   }
-  // Those that only the other search proposed come last, the surest first.
+  // Those that only the other search proposed come last, the most certain first.
   for (std::size_t s = 0; s < best.size(); ++s) {
     const auto p_value = [&](int z) { return result.tested[fact_of(search, search.targets[s], z)].p_value; };
     const auto late = std::stable_partition(result.sets[s].begin(), result.sets[s].end(),

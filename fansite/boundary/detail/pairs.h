@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All targets together: a pair of variables is one fact with two looks at it.
+// All targets together: a pair of variables is one fact with two tests of it.
 #pragma once
 
 #include <map>
@@ -19,12 +19,12 @@ std::vector<char> limit_to_own(const Search& search, const Sets& own, Sets& sets
 
 PairQuery pair_query(const Search& search, const Sets& sets, Pair pair);
 
-/// The key of a fact: the smaller variable first, or target first where each look is a fact of its own.
+/// The key of a fact: the smaller variable first, or target first where each side is a fact of its own.
 Pair fact_of(const Search& search, int target, int member);
 
-/// By the law of gains: looks again where others propose members, then keeps the members whose evidence stands up to
-/// the whole table. `own` receives what each search found by itself, `limited` for each set whether members that stand
-/// up had to be taken out. Returns the largest p-value kept.
+/// By the distribution of gains: searches again where others propose members, then keeps the members whose evidence
+/// stands up to the whole table. `own` receives what each search found by itself, `limited` for each set whether
+/// members that stand up had to be taken out. Returns the largest p-value kept.
 double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vector<char>& limited, Boundaries& result,
                          Progress& progress);
 
@@ -38,7 +38,7 @@ struct Tested {
 };
 struct Confirmed {
   Sets sets;
-  Sets left_out;                  ///< per target: admitted, but the estimator knows no larger sets; the surest first
+  Sets left_out;  ///< per target: admitted, but the estimator knows no larger sets; the most certain first
   std::map<Pair, Tested> tested;  ///< by fact_of
   double threshold = 0;           ///< the largest p-value admitted
 };

@@ -69,7 +69,7 @@ class SearchTimer {
       query.b = of_a.front();
       query.given_a = {of_a.begin() + 1, of_a.end()};
       query.given_b = query.given_a;
-      query.both_looks = !search_.directed();
+      query.both_sides = !search_.directed();
     }
     const Stopwatch watch;
     parallel_for(static_cast<Index>(queries.size()), [&](Index i) {
@@ -165,7 +165,7 @@ double regression_seconds(const causal::Regression& regression, int parents, con
     std::sort(set.begin(), set.end());
     queries.emplace_back(child, std::move(set));
   }
-  causal::LocalScores scores(regression, causal::NoiseLaw::any);
+  causal::LocalScores scores(regression, causal::NoiseDistribution::any);
   const Stopwatch watch;
   scores.prepare(queries, progress);
   return watch.seconds();

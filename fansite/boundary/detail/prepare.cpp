@@ -33,7 +33,7 @@ std::vector<std::vector<int>> sets_of_all_variables(const BoundaryProblem& probl
   }
   std::vector<std::vector<int>> sets(static_cast<std::size_t>(problem.context.data().variables()));
   for (const Boundary& boundary : known ? prepared.found->boundaries : all.boundaries) {
-    sets[static_cast<std::size_t>(boundary.target)] = boundary.variables();
+    sets[static_cast<std::size_t>(boundary.target)] = boundary.member_indices();
   }
   return sets;
 }

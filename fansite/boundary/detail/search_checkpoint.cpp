@@ -12,7 +12,7 @@ namespace {
 
 // ---- Writing --------------------------------------------------------------------------------------------------------
 
-void write(const StateIdentity& of, const SearchState& state, const Sink& sink) {
+void write(const StateIdentity& identity, const SearchState& state, const Sink& sink) {
   std::vector<std::uint32_t> lengths, paths, pairs, score_counts;
   std::vector<double> evidence;
   std::vector<float> scores;
@@ -33,12 +33,12 @@ void write(const StateIdentity& of, const SearchState& state, const Sink& sink) 
                                      {"evidence", std::span<const double>(evidence)},
                                      {"score_counts", std::span<const std::uint32_t>(score_counts)},
                                      {"scores", std::span<const float>(scores)}}};
-  write_container(FileKind::search_checkpoint, header_of(of), blocks, sink);
+  write_container(FileKind::search_checkpoint, header_of(identity), blocks, sink);
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
-SearchState read_state(Contents& contents, const StateIdentity& of) {
+SearchState read_state(Contents& contents, const StateIdentity& identity) {
   constexpr auto anything = Contents::Allow::anything;  // votes may be NaN
   const auto lengths = contents.take<std::uint32_t>("lengths");
   const auto paths = contents.take<std::uint32_t>("paths");
@@ -51,7 +51,7 @@ SearchState read_state(Contents& contents, const StateIdentity& of) {
     if (!good) contents.source().damaged("its lists contradict each other");
   };
   const auto variable = [&](std::uint32_t number) {
-    require(std::cmp_less(number, of.variables));
+    require(std::cmp_less(number, identity.variables));
     return static_cast<int>(number);
   };
 
@@ -75,7 +75,7 @@ SearchState read_state(Contents& contents, const StateIdentity& of) {
     require(pair.first != pair.second && (state.tested.empty() || state.tested.rbegin()->first < pair));
     PairEvidence found{evidence[3 * i], evidence[3 * i + 1], {}, evidence[3 * i + 2]};
     require(score_counts[i] <= scores.size() - at);
-    require(score_counts[i] == 0 || std::cmp_equal(score_counts[i], of.rows));
+    require(score_counts[i] == 0 || std::cmp_equal(score_counts[i], identity.rows));
     found.scores = Eigen::Map<const Eigen::ArrayXf>(scores.data() + at, static_cast<Index>(score_counts[i]));
     at += score_counts[i];
     state.tested.emplace_hint(state.tested.end(), pair, std::move(found));
@@ -90,18 +90,18 @@ SearchCheckpoint parse_search_checkpoint(std::string_view bytes, const std::stri
   const Source source{FileKind::search_checkpoint, name};
   Contents contents(bytes, source);
   SearchCheckpoint checkpoint{read_identity(contents), {}};
-  checkpoint.state = read_state(contents, checkpoint.of);
+  checkpoint.state = read_state(contents, checkpoint.identity);
   return checkpoint;
 }
 
 std::string to_bytes(const SearchCheckpoint& checkpoint) {
   std::string bytes;
-  write(checkpoint.of, checkpoint.state, [&](std::string_view more) { bytes += more; });
+  write(checkpoint.identity, checkpoint.state, [&](std::string_view more) { bytes += more; });
   return bytes;
 }
 
-SearchKeeper::SearchKeeper(std::string path, StateIdentity of)
-    : file_(FileKind::search_checkpoint, std::move(path), std::move(of)) {
+SearchKeeper::SearchKeeper(std::string path, StateIdentity identity)
+    : file_(FileKind::search_checkpoint, std::move(path), std::move(identity)) {
   file_.load([&](Contents& contents, const StateIdentity& found) { known_ = read_state(contents, found); });
 }
 

@@ -25,7 +25,7 @@ struct SearchState {
 };
 
 struct SearchCheckpoint {
-  StateIdentity of;
+  StateIdentity identity;
   SearchState state;
 };
 /// From and to bytes in memory; `name` stands for the file in messages. Any bytes give a value or a DataError.
@@ -36,7 +36,7 @@ std::string to_bytes(const SearchCheckpoint& checkpoint);
 class SearchKeeper {
  public:
   /// As StateFile.
-  SearchKeeper(std::string path, StateIdentity of);
+  SearchKeeper(std::string path, StateIdentity identity);
 
   /// Before all else: how many targets are searched.
   void begin(std::size_t targets);

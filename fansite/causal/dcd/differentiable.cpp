@@ -255,7 +255,7 @@ struct DifferentiableTraining::Work {
     shuffle();
     const Learner::Penalties penalties{stage.l1, stage.l2, state.gamma};
     for (int b = 0; b < batches->count(); ++b) learner->step((*batches)[b], penalties, stage.learning_rate);
-    if (state.epoch % params.check_every == 0) look();
+    if (state.epoch % params.check_every == 0) check_training();
     ++state.epoch;
     if (!second() && stage_over()) leave_first();
   }
@@ -274,10 +274,10 @@ struct DifferentiableTraining::Work {
 
   bool acyclic(double threshold) const { return acyclic_above(learner->pairs(), learner->weights(), threshold); }
 
-  void look() {
+  void check_training() {
     const bool freezes = second() && params.freeze;
     if (freezes && !state.frozen_gamma) {
-      // Not at the first look: there the weights have hardly left 0.
+      // Not at the first check: there the weights have hardly left 0.
       if (state.epoch > 1 && acyclic(params.freeze_threshold)) state.frozen_gamma = state.gamma;
     } else if (freezes && !acyclic(params.threshold)) {
       state.frozen_gamma.reset();

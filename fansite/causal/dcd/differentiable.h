@@ -63,8 +63,8 @@ struct DifferentiableParams {
   bool freeze = true;              ///< γ stays as it is once the weights above freeze_threshold have no cycle
   double freeze_threshold = 0.01;
 
-  int check_every = 20;  ///< epochs from one look at cycles and validation loss to the next
-  int patience = 10;     ///< looks without improvement that end a stage; in the second, while γ is frozen
+  int check_every = 20;  ///< epochs from one check of cycles and validation loss to the next
+  int patience = 10;     ///< checks without improvement that end a stage; in the second, while γ is frozen
   Corrections corrections;
   std::uint64_t seed = 0;
   /// A file that keeps the state of training, every few seconds and when interrupted; "": none. Training goes on from
@@ -143,7 +143,7 @@ class DifferentiableTraining {
     int gamma_index = 0;                          ///< of the schedule's next value
     std::optional<double> frozen_gamma;
     double gamma = 0;  ///< of the last epoch
-    int waited = 0;    ///< looks since the best
+    int waited = 0;    ///< checks since the best
     double best_loss = 0, last_loss = 0;
     std::vector<float> best;  ///< networks; empty: none yet
     bool stopped = false;     ///< patience ran out

@@ -15,8 +15,10 @@ namespace {
 
 constexpr double kLeastGain = 1e-9;  // nats; less is rounding
 
-std::vector<int>& of(ParentSets& parents, int node) { return parents[static_cast<std::size_t>(node)]; }
-const std::vector<int>& of(const ParentSets& parents, int node) { return parents[static_cast<std::size_t>(node)]; }
+std::vector<int>& parents_of(ParentSets& parents, int node) { return parents[static_cast<std::size_t>(node)]; }
+const std::vector<int>& parents_of(const ParentSets& parents, int node) {
+  return parents[static_cast<std::size_t>(node)];
+}
 
 std::vector<int> with(std::vector<int> set, int member) {
   set.insert(std::upper_bound(set.begin(), set.end(), member), member);
@@ -25,7 +27,7 @@ std::vector<int> with(std::vector<int> set, int member) {
 
 // The edges of a directed path, if there is one.
 std::vector<Edge> path_between(const ParentSets& parents, int from, int to) {
-  for (const int parent : of(parents, to)) {
+  for (const int parent : parents_of(parents, to)) {
     if (!reaches(parents, from, parent)) continue;
     std::vector<Edge> path = parent == from ? std::vector<Edge>() : path_between(parents, from, parent);
     path.emplace_back(parent, to);
@@ -37,7 +39,7 @@ std::vector<Edge> path_between(const ParentSets& parents, int from, int to) {
 }  // namespace
 
 bool has_edge(const ParentSets& parents, int from, int to) {
-  return std::binary_search(of(parents, to).begin(), of(parents, to).end(), from);
+  return std::binary_search(parents_of(parents, to).begin(), parents_of(parents, to).end(), from);
 }
 
 bool reaches(const ParentSets& parents, int from, int to) {
@@ -47,7 +49,7 @@ bool reaches(const ParentSets& parents, int from, int to) {
     const int node = waiting.back();
     waiting.pop_back();
     if (node == from) return true;
-    for (const int parent : of(parents, node)) {
+    for (const int parent : parents_of(parents, node)) {
       if (seen[static_cast<std::size_t>(parent)]) continue;
       seen[static_cast<std::size_t>(parent)] = 1;
       waiting.push_back(parent);
@@ -89,7 +91,7 @@ void LocalScores::prepare(const std::vector<Query>& queries, const Progress& pro
     throw_if_interrupted(progress);
     const Residuals residuals = regression_.residuals(group.children, group.parents);
     for (Index t = 0; t < residuals.left_out.cols(); ++t) {
-      scores.push_back(surprisals(residuals.left_out.col(t), law_).mean());
+      scores.push_back(surprisals(residuals.left_out.col(t), distribution_).mean());
     }
     if (keeper_ != nullptr) keeper_->add_means(group, scores);
   });
@@ -108,18 +110,18 @@ Eigen::VectorXf LocalScores::rows(int child, const std::vector<int>& parents, co
   }
   throw_if_interrupted(progress);
   const Residuals residuals = regression_.residuals(alone.children, parents);
-  const Eigen::VectorXf scores = surprisals(residuals.left_out.col(0), law_).cast<float>();
+  const Eigen::VectorXf scores = surprisals(residuals.left_out.col(0), distribution_).cast<float>();
   if (keeper_ != nullptr) keeper_->add_rows(alone, {scores.begin(), scores.end()});
   return scores;
 }
 
 // ---- Search ---------------------------------------------------------------------------------------------------------
 
-GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, double price, int max_parents,
+GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, double penalty, int max_parents,
                          const Progress& progress)
     : scores_(scores),
       constraints_(std::move(constraints)),
-      price_(price),
+      penalty_(penalty),
       max_parents_(max_parents),
       progress_(progress) {
   auto& [allowed, required, links, apart] = constraints_;
@@ -140,7 +142,7 @@ GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, doub
 
 ParentSets GraphSearch::start() const {
   ParentSets parents(static_cast<std::size_t>(constraints_.allowed.cols()));
-  for (const auto& [from, to] : constraints_.required) of(parents, to) = with(of(parents, to), from);
+  for (const auto& [from, to] : constraints_.required) parents_of(parents, to) = with(parents_of(parents, to), from);
   direct_links(parents, 0);
   return parents;
 }
@@ -152,9 +154,9 @@ bool GraphSearch::direct_links(ParentSets& parents, std::size_t first) const {
   if (has_edge(parents, i, j) || has_edge(parents, j, i)) return direct_links(parents, first + 1);
   for (const auto& [from, to] : {Edge(i, j), Edge(j, i)}) {
     if (!may_become_parent(parents, from, to) || reaches(parents, to, from)) continue;
-    of(parents, to) = with(of(parents, to), from);
+    parents_of(parents, to) = with(parents_of(parents, to), from);
     if (direct_links(parents, first + 1)) return true;
-    of(parents, to) = without(of(parents, to), from);
+    parents_of(parents, to) = without(parents_of(parents, to), from);
   }
   return false;
 }
@@ -172,7 +174,7 @@ bool GraphSearch::is_required_link(int from, int to) const {
 bool GraphSearch::may_become_parent(const ParentSets& parents, int from, int to) const {
   if (!constraints_.allowed(from, to)) return false;
   if (constraints_.apart.size() == 0) return true;
-  return std::none_of(of(parents, to).begin(), of(parents, to).end(),
+  return std::none_of(parents_of(parents, to).begin(), parents_of(parents, to).end(),
                       [&](int other) { return constraints_.apart(from, other) != 0; });
 }
 
@@ -181,11 +183,11 @@ void GraphSearch::prepare_steps(const ParentSets& parents) {
   for (std::size_t j = 0; j < parents.size(); ++j) queries.emplace_back(static_cast<int>(j), parents[j]);
   for (const auto& [i, j] : pairs_) {
     if (has_edge(parents, i, j)) {
-      queries.emplace_back(j, without(of(parents, j), i));
-      if (may_become_parent(parents, j, i) && may_have_more(of(parents, i)))
-        queries.emplace_back(i, with(of(parents, i), j));
-    } else if (!has_edge(parents, j, i) && may_have_more(of(parents, j)) && may_become_parent(parents, i, j)) {
-      queries.emplace_back(j, with(of(parents, j), i));
+      queries.emplace_back(j, without(parents_of(parents, j), i));
+      if (may_become_parent(parents, j, i) && may_have_more(parents_of(parents, i)))
+        queries.emplace_back(i, with(parents_of(parents, i), j));
+    } else if (!has_edge(parents, j, i) && may_have_more(parents_of(parents, j)) && may_become_parent(parents, i, j)) {
+      queries.emplace_back(j, with(parents_of(parents, j), i));
     }
   }
   scores_.prepare(queries, progress_);
@@ -195,19 +197,20 @@ GraphSearch::Step GraphSearch::best_step(const ParentSets& parents, Edge kept) c
   Step best;
   best.gain = kLeastGain;
   for (const auto& [i, j] : pairs_) {
-    const std::vector<int>& of_j = of(parents, j);
+    const std::vector<int>& parents_of_j = parents_of(parents, j);
     if (has_edge(parents, i, j)) {
       if (kept == Edge(i, j) || is_required(i, j)) continue;
-      const double removed = scores_(j, of_j) - scores_(j, without(of_j, i)) + price_;
+      const double removed = scores_(j, parents_of_j) - scores_(j, without(parents_of_j, i)) + penalty_;
       if (removed > best.gain && !is_required_link(i, j)) best = {Kind::remove, {i, j}, removed};
-      if (!may_become_parent(parents, j, i) || !may_have_more(of(parents, i))) continue;
-      const double reversed = removed - price_ + scores_(i, of(parents, i)) - scores_(i, with(of(parents, i), j));
+      if (!may_become_parent(parents, j, i) || !may_have_more(parents_of(parents, i))) continue;
+      const double reversed =
+          removed - penalty_ + scores_(i, parents_of(parents, i)) - scores_(i, with(parents_of(parents, i), j));
       if (reversed <= best.gain) continue;
       ParentSets open = parents;
-      of(open, j) = without(of_j, i);
+      parents_of(open, j) = without(parents_of_j, i);
       if (!reaches(open, i, j)) best = {Kind::reverse, {i, j}, reversed};
-    } else if (!has_edge(parents, j, i) && may_have_more(of_j) && may_become_parent(parents, i, j)) {
-      const double added = scores_(j, of_j) - scores_(j, with(of_j, i)) - price_;
+    } else if (!has_edge(parents, j, i) && may_have_more(parents_of_j) && may_become_parent(parents, i, j)) {
+      const double added = scores_(j, parents_of_j) - scores_(j, with(parents_of_j, i)) - penalty_;
       if (added > best.gain && !reaches(parents, j, i)) best = {Kind::add, {i, j}, added};
     }
   }
@@ -222,9 +225,9 @@ void GraphSearch::climb(ParentSets& parents, Edge kept) {
     const Step step = best_step(parents, kept);
     if (step.gain <= kLeastGain) return;
     const auto [i, j] = step.edge;
-    if (step.kind == Kind::add) of(parents, j) = with(of(parents, j), i);
-    if (step.kind != Kind::add) of(parents, j) = without(of(parents, j), i);
-    if (step.kind == Kind::reverse) of(parents, i) = with(of(parents, i), j);
+    if (step.kind == Kind::add) parents_of(parents, j) = with(parents_of(parents, j), i);
+    if (step.kind != Kind::add) parents_of(parents, j) = without(parents_of(parents, j), i);
+    if (step.kind == Kind::reverse) parents_of(parents, i) = with(parents_of(parents, i), j);
   }
 }
 
@@ -233,31 +236,31 @@ bool GraphSearch::reverse(ParentSets& parents, Edge edge) {
   const auto must_stay = [&](Edge e) { return is_required(e.first, e.second) || is_required_link(e.first, e.second); };
   if (is_required(i, j) || !constraints_.allowed(j, i)) return false;
   ParentSets turned = parents;
-  of(turned, j) = without(of(turned, j), i);
-  for (const int other : of(parents, i)) {
+  parents_of(turned, j) = without(parents_of(turned, j), i);
+  for (const int other : parents_of(parents, i)) {
     if (constraints_.apart.size() == 0 || !constraints_.apart(j, other)) continue;
     if (must_stay({other, i})) return false;
-    of(turned, i) = without(of(turned, i), other);
+    parents_of(turned, i) = without(parents_of(turned, i), other);
   }
   // j → i closes a cycle with every path i → … → j: the last edge that may go goes.
   for (std::vector<Edge> path = path_between(turned, i, j); !path.empty(); path = path_between(turned, i, j)) {
     const auto last = std::find_if_not(path.rbegin(), path.rend(), must_stay);
     if (last == path.rend()) return false;
-    of(turned, last->second) = without(of(turned, last->second), last->first);
+    parents_of(turned, last->second) = without(parents_of(turned, last->second), last->first);
   }
   // One makes room if there are too many: the one that is missed least.
-  if (!may_have_more(of(turned, i))) {
+  if (!may_have_more(parents_of(turned, i))) {
     std::vector<LocalScores::Query> queries;
-    for (const int other : of(turned, i)) {
-      if (!must_stay({other, i})) queries.emplace_back(i, with(without(of(turned, i), other), j));
+    for (const int other : parents_of(turned, i)) {
+      if (!must_stay({other, i})) queries.emplace_back(i, with(without(parents_of(turned, i), other), j));
     }
     if (queries.empty()) return false;
     scores_.prepare(queries, progress_);
-    of(turned, i) = std::min_element(queries.begin(), queries.end(), [&](const auto& a, const auto& b) {
-                      return scores_(a.first, a.second) < scores_(b.first, b.second);
-                    })->second;
+    parents_of(turned, i) = std::min_element(queries.begin(), queries.end(), [&](const auto& a, const auto& b) {
+                              return scores_(a.first, a.second) < scores_(b.first, b.second);
+                            })->second;
   } else {
-    of(turned, i) = with(of(turned, i), j);
+    parents_of(turned, i) = with(parents_of(turned, i), j);
   }
   parents = std::move(turned);
   return true;
@@ -284,15 +287,15 @@ std::optional<ParentSets> GraphSearch::equivalent(const ParentSets& parents, Edg
   }
   ParentSets result = parents;
   for (int j = 0; j < nodes; ++j) {
-    for (const int i : of(parents, j)) {
+    for (const int i : parents_of(parents, j)) {
       if (!undirected(i, j) || place[static_cast<std::size_t>(i)] < place[static_cast<std::size_t>(j)] ||
           place[static_cast<std::size_t>(j)] < 0) {
         continue;
       }
       if (is_required(i, j)) return std::nullopt;
-      of(result, j) = without(of(result, j), i);
+      parents_of(result, j) = without(parents_of(result, j), i);
       if (!may_become_parent(result, j, i)) return std::nullopt;
-      of(result, i) = with(of(result, i), j);
+      parents_of(result, i) = with(parents_of(result, i), j);
     }
   }
   for (const std::vector<int>& set : result) {
@@ -306,8 +309,8 @@ double GraphSearch::total(const ParentSets& parents) {
   for (std::size_t j = 0; j < parents.size(); ++j) queries.emplace_back(static_cast<int>(j), parents[j]);
   scores_.prepare(queries, progress_);
   double sum = 0;
-  for (const auto& [child, of_child] : queries)
-    sum += scores_(child, of_child) + price_ * static_cast<double>(of_child.size());
+  for (const auto& [child, parents_of_child] : queries)
+    sum += scores_(child, parents_of_child) + penalty_ * static_cast<double>(parents_of_child.size());
   return sum;
 }
 

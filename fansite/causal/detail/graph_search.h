@@ -31,8 +31,8 @@ class LocalScores {
   using Query = std::pair<int, std::vector<int>>;  ///< a child and its parents, ascending
 
   /// Without a keeper they are gone when this is.
-  LocalScores(const Regression& regression, NoiseLaw law, ScoreKeeper* keeper = nullptr)
-      : regression_(regression), law_(law), keeper_(keeper) {}
+  LocalScores(const Regression& regression, NoiseDistribution distribution, ScoreKeeper* keeper = nullptr)
+      : regression_(regression), distribution_(distribution), keeper_(keeper) {}
 
   /// Computes those that are neither known nor kept, in parallel. Interrupted, it leaves all as it was, but the keeper
   /// has what was computed.
@@ -47,15 +47,15 @@ class LocalScores {
 
  private:
   const Regression& regression_;
-  NoiseLaw law_;
+  NoiseDistribution distribution_;
   ScoreKeeper* keeper_;
   std::map<Query, double> known_;
 };
 
 class GraphSearch {
  public:
-  /// An edge costs `price` nats.
-  GraphSearch(LocalScores& scores, GraphConstraints constraints, double price, int max_parents,
+  /// An edge costs `penalty` nats.
+  GraphSearch(LocalScores& scores, GraphConstraints constraints, double penalty, int max_parents,
               const Progress& progress);
 
   /// The required edges alone, and required links in the first directions that may be and close no cycle.
@@ -69,7 +69,7 @@ class GraphSearch {
   /// A graph with the same independences in which from → to is turned round, if there is one that may be: where data
   /// say nothing of directions, single steps lead through worse graphs to it.
   std::optional<ParentSets> equivalent(const ParentSets& parents, Edge edge) const;
-  /// Scores and prices of all edges, in nats a row.
+  /// Scores and penalties of all edges, in nats a row.
   double total(const ParentSets& parents);
 
  private:
@@ -90,7 +90,7 @@ class GraphSearch {
   LocalScores& scores_;
   std::vector<Edge> pairs_;  // allowed edges
   GraphConstraints constraints_;
-  double price_;
+  double penalty_;
   int max_parents_;
   const Progress& progress_;
 };

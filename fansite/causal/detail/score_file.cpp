@@ -42,8 +42,8 @@ struct Lists {
   }
 };
 
-void write(const StateIdentity& of, const KnownScores& known, const Sink& sink) {
-  OrderedJson header = header_of(of);
+void write(const StateIdentity& identity, const KnownScores& known, const Sink& sink) {
+  OrderedJson header = header_of(identity);
   header["state"] = kState;
   const Lists means(known.means);
   const Lists rows(known.rows);
@@ -103,10 +103,10 @@ std::map<ScoreGroup, std::vector<T>> read_groups(Contents& contents, const std::
   return groups;
 }
 
-KnownScores read_scores(Contents& contents, const StateIdentity& of) {
+KnownScores read_scores(Contents& contents, const StateIdentity& identity) {
   KnownScores known;
-  known.means = read_groups<double>(contents, "means", of.variables);
-  known.rows = read_groups<float>(contents, "rows", of.variables);
+  known.means = read_groups<double>(contents, "means", identity.variables);
+  known.rows = read_groups<float>(contents, "rows", identity.variables);
   contents.end();
   return known;
 }
@@ -118,20 +118,20 @@ ScoreCheckpoint parse_score_checkpoint(std::string_view bytes, const std::string
   Contents contents(bytes, source);
   ScoreCheckpoint checkpoint{read_identity(contents), {}};
   if (HeaderFields(contents).text("state") != kState) source.damaged("its header names another state");
-  checkpoint.state = read_scores(contents, checkpoint.of);
+  checkpoint.state = read_scores(contents, checkpoint.identity);
   return checkpoint;
 }
 
 std::string to_bytes(const ScoreCheckpoint& checkpoint) {
   std::string bytes;
-  write(checkpoint.of, checkpoint.state, [&](std::string_view more) { bytes += more; });
+  write(checkpoint.identity, checkpoint.state, [&](std::string_view more) { bytes += more; });
   return bytes;
 }
 
 // ---- The file of a search -------------------------------------------------------------------------------------------
 
-ScoreKeeper::ScoreKeeper(const std::string& path, StateIdentity of)
-    : file_(FileKind::graph_checkpoint, path, std::move(of)) {
+ScoreKeeper::ScoreKeeper(const std::string& path, StateIdentity identity)
+    : file_(FileKind::graph_checkpoint, path, std::move(identity)) {
   file_.load([&](Contents& contents, const StateIdentity& saved) {
     file_.check_settings(HeaderFields(contents).text("state") == kState);
     known_ = read_scores(contents, saved);

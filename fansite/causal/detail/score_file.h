@@ -33,7 +33,7 @@ struct KnownScores {
 };
 
 struct ScoreCheckpoint {
-  StateIdentity of;
+  StateIdentity identity;
   KnownScores state;
 };
 /// From and to bytes in memory; `name` stands for the file in messages. Any bytes give a value or a DataError.
@@ -43,7 +43,7 @@ std::string to_bytes(const ScoreCheckpoint& checkpoint);
 /// The scores of one search, known from its file or computed, and kept there. Any thread may call.
 class ScoreKeeper {
  public:
-  ScoreKeeper(const std::string& path, StateIdentity of);
+  ScoreKeeper(const std::string& path, StateIdentity identity);
 
   std::optional<std::vector<double>> means(const ScoreGroup& group) const;
   /// Unless they are of another number of rows, which none of this search are.

@@ -12,9 +12,9 @@
 namespace fansite::flow {
 namespace {
 
-// Tails matter here, and so does a row whose law reaches beyond the column's largest value; 65 points between the ±4.5
-// standard deviations of a normal law err by 4e-4.
-constexpr LawGrid kGrid = {.margin = 0.25f, .coarse = 33, .tail = 1e-5f, .points = 65};
+// Tails matter here, and so does a row whose distribution reaches beyond the column's largest value; 65 points between
+// the ±4.5 standard deviations of a normal distribution err by 4e-4.
+constexpr DistributionGrid kGrid = {.margin = 0.25f, .coarse = 33, .tail = 1e-5f, .points = 65};
 constexpr double kLeast = 1e-6;
 
 std::vector<int> spread_evenly(Index rows, Index most) {
@@ -24,7 +24,7 @@ std::vector<int> spread_evenly(Index rows, Index most) {
   return result;
 }
 
-// The largest distance between the distribution function of sorted u and that of the uniform law.
+// The largest distance between the distribution function of sorted u and the uniform one.
 double distance_from_uniform(const std::vector<double>& sorted) {
   const auto n = static_cast<double>(sorted.size());
   double largest = 0;
@@ -76,10 +76,10 @@ Calibration calibration(const EnsembleDensity& density, std::span<const EntropyQ
   parallel_for(static_cast<Index>(queries.size()), [&](Index q) {
     throw_if_interrupted(progress);
     const auto& [target, given] = queries[static_cast<std::size_t>(q)];
-    const ConditionalLaw law = conditional_law(density, target, given, rows, kGrid);
+    const ConditionalDistribution distribution = conditional_distribution(density, target, given, rows, kGrid);
     std::vector<double> u(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      u[i] = law.probability(static_cast<Index>(i), density.values()(rows[i], target));
+      u[i] = distribution.probability(static_cast<Index>(i), density.values()(rows[i], target));
     }
     result.targets[static_cast<std::size_t>(q)] = summary(target, std::move(u), params.bins);
     progress.advance(1);

@@ -73,12 +73,12 @@ class Mixture {
 Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variable, std::span<const int> given,
                                       int count) {
   // Quantiles no nearer the ends than 1/16 lose little by 0.4 % on either side.
-  constexpr LawGrid kGrid = {.margin = 0.05f, .coarse = 17, .tail = 0.004f, .points = 17};
+  constexpr DistributionGrid kGrid = {.margin = 0.05f, .coarse = 17, .tail = 0.004f, .points = 17};
   std::vector<int> rows(static_cast<std::size_t>(density.rows()));
   std::iota(rows.begin(), rows.end(), 0);
-  const ConditionalLaw law = conditional_law(density, variable, given, rows, kGrid);
+  const ConditionalDistribution distribution = conditional_distribution(density, variable, given, rows, kGrid);
   Eigen::MatrixXf result(density.rows(), count);
-  for (Index i = 0; i < result.rows(); ++i) result.row(i) = law.quantiles(i, count);
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) = distribution.quantiles(i, count);
   return result;
 }
 
@@ -92,7 +92,7 @@ DependenceScores dependence_scores(const EnsembleDensity& density, int target, i
   };
   const Eigen::MatrixXf target_values = values_to_try(target), other_values = values_to_try(other);
   DependenceScores scores;
-  scores.members = Eigen::ArrayXd::Zero(static_cast<Index>(density.parts().size()));
+  scores.networks = Eigen::ArrayXd::Zero(static_cast<Index>(density.parts().size()));
   Mixture mixture(density.rows());
   for (std::size_t k = 0; k < density.parts().size(); ++k) {
     const Part& part = density.parts()[k];
@@ -109,7 +109,7 @@ DependenceScores dependence_scores(const EnsembleDensity& density, int target, i
       Variants f;
       for (Index v = 0; v < kVariants; ++v) f[static_cast<std::size_t>(v)] = both(i, v) - without(i, v % kSide);
       mixture.add(part.unseen[static_cast<std::size_t>(i)], f);
-      scores.members[static_cast<Index>(k)] += centred(f);
+      scores.networks[static_cast<Index>(k)] += centred(f);
     }
     density.count(rows * (kVariants + kSide));
   }

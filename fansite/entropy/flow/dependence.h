@@ -14,10 +14,10 @@ namespace fansite::flow {
 ///   c_i = f(t_i, z_i) − E_z' f(t_i, z') − E_t' f(t', z_i) + E_t' E_z' f(t', z'),
 /// t' ~ p(t|S_i) and z' ~ p(z|S_i) independent: the part of f that is a function of neither alone. Under independence
 /// given S its mean is a product of two errors, that of f and that of p(·|S); under dependence it is positive as far as
-/// f points the right way. Expectations are over kNodes quantiles of each law.
+/// f points the right way. Expectations are over kNodes quantiles of each distribution.
 struct DependenceScores {
-  Eigen::ArrayXf rows;     ///< c_i, of the mixture of the members that have not seen row i
-  Eigen::ArrayXd members;  ///< Σ c_i of each member's own density over the rows it has not seen
+  Eigen::ArrayXf rows;      ///< c_i, of the mixture of the networks that have not seen row i
+  Eigen::ArrayXd networks;  ///< Σ c_i of each network's own density over the rows it has not seen
 };
 
 constexpr int kNodes = 8;
@@ -25,7 +25,7 @@ constexpr int kNodes = 8;
 /// Of t = `target` and z = `other`; `given` holds neither.
 DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given);
 
-/// out(i, k): the (k + ½)/count quantile of p(variable | given) in row i, of the mixture of the members that have not
+/// out(i, k): the (k + ½)/count quantile of p(variable | given) in row i, of the mixture of the networks that have not
 /// seen it.
 Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variable, std::span<const int> given,
                                       int count);

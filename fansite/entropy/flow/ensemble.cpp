@@ -20,7 +20,7 @@ namespace {
 // Streams of the ensemble's key.
 enum Stream : std::uint64_t { kFolds, kOrders, kTraining };
 
-// The columns of `values` in the order of a member.
+// The columns of `values` in the order of a network.
 template <class Rows>
 Rows in_order(const Matrix& values, const std::vector<int>& order) {
   Rows rows(values.rows(), values.cols());
@@ -36,27 +36,27 @@ class CheckpointKeeper {
   CheckpointKeeper(Checkpoint& checkpoint, std::string path)
       : checkpoint_(checkpoint), path_(std::move(path)), kept_(checkpoint.under_way.size()) {}
 
-  void under_way(std::size_t member, const Training& training) {
+  void under_way(std::size_t network, const Training& training) {
     if (path_.empty()) return;
     const std::lock_guard lock(lock_);
-    if (kept_[member].seconds() < wait_) return;
-    checkpoint_.under_way[member] = training.state();
-    kept_[member].lap();
+    if (kept_[network].seconds() < wait_) return;
+    checkpoint_.under_way[network] = training.state();
+    kept_[network].lap();
     if (written_.seconds() >= wait_) write();
   }
 
   // The last of it.
-  void interrupted(std::size_t member, const Training& training) {
+  void interrupted(std::size_t network, const Training& training) {
     if (path_.empty()) return;
     const std::lock_guard lock(lock_);
-    checkpoint_.under_way[member] = training.state();
+    checkpoint_.under_way[network] = training.state();
     write();
   }
 
-  void finished(std::size_t member, Trained trained) {
+  void finished(std::size_t network, Trained trained) {
     const std::lock_guard lock(lock_);
-    checkpoint_.ensemble.members[member].trained = std::move(trained);
-    checkpoint_.under_way[member].reset();
+    checkpoint_.ensemble.networks[network].trained = std::move(trained);
+    checkpoint_.under_way[network].reset();
     complete_ = false;
     if (!path_.empty() && written_.seconds() >= wait_) write();
   }
@@ -77,27 +77,27 @@ class CheckpointKeeper {
   Checkpoint& checkpoint_;
   std::string path_;
   std::mutex lock_;
-  std::vector<Stopwatch> kept_;  // since each member's state was last taken over
+  std::vector<Stopwatch> kept_;  // since each network's state was last taken over
   Stopwatch written_;            // since the file was
   double wait_ = 1;              // seconds
-  bool complete_ = true;         // the file has every member that has ended
+  bool complete_ = true;         // the file has every network that has ended
 };
 
-std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Member& member) {
+std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Network& network) {
   std::vector<int> rows;
   for (Index row = 0; row < ensemble.rows; ++row) {
-    if (ensemble.params.folds == 1 || ensemble.has_seen(member, row)) rows.push_back(static_cast<int>(row));
+    if (ensemble.params.folds == 1 || ensemble.has_seen(network, row)) rows.push_back(static_cast<int>(row));
   }
   return rows;
 }
 
 Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint64_t values_hash) {
   Ensemble ensemble;
-  ensemble.variables = data.names;
+  ensemble.names = data.names;
   ensemble.rows = data.rows();
   ensemble.data_hash = values_hash;
   ensemble.params = params;
-  // Fitted to all rows, those left out by a member too: a map of a single column tells nothing about other columns.
+  // Fitted to all rows, those left out by a network too: a map of a single column tells nothing about other columns.
   ensemble.transforms = fit_transforms(params.transform, data.values);
   const Key key{params.seed};
   for (int repeat = 0; repeat < params.repeats; ++repeat) {
@@ -111,22 +111,22 @@ Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint6
       }
     }
     for (int fold = 0; fold < params.folds; ++fold) {
-      Member& member = ensemble.members.emplace_back();
-      member.order = Random(key.split(kOrders).split(ensemble.members.size() - 1)).permutation(data.variables());
-      member.repeat = repeat;
-      member.fold = fold;
+      Network& network = ensemble.networks.emplace_back();
+      network.order = Random(key.split(kOrders).split(ensemble.networks.size() - 1)).permutation(data.variables());
+      network.repeat = repeat;
+      network.fold = fold;
     }
   }
   return ensemble;
 }
 
-// Takes over the members of a file of the same training.
+// Takes over the networks of a file of the same training.
 void resume(Checkpoint& fresh, const std::string& path) {
   if (path.empty() || !std::filesystem::exists(path)) return;
   Checkpoint saved = load_checkpoint(path);
   const Ensemble& a = fresh.ensemble;
   const Ensemble& b = saved.ensemble;
-  check(a.variables == b.variables && a.rows == b.rows && a.data_hash == b.data_hash,
+  check(a.names == b.names && a.rows == b.rows && a.data_hash == b.data_hash,
         "[train] {} is the checkpoint of another table; delete it or choose another path", path);
   check(a.params == b.params,
         "[train] {} is the checkpoint of a training with other settings; delete it or choose "
@@ -137,15 +137,15 @@ void resume(Checkpoint& fresh, const std::string& path) {
 
 }  // namespace
 
-bool Ensemble::has_seen(const Member& member, Index row) const {
+bool Ensemble::has_seen(const Network& network, Index row) const {
   return params.folds == 1 ||
-         fold_of_row[static_cast<std::size_t>(member.repeat)][static_cast<std::size_t>(row)] != member.fold;
+         fold_of_row[static_cast<std::size_t>(network.repeat)][static_cast<std::size_t>(row)] != network.fold;
 }
 
 std::vector<LossPoint> Ensemble::curve() const {
   std::map<std::int64_t, std::vector<CurvePoint>> points;
-  for (const Member& member : members) {
-    for (const CurvePoint& point : member.trained.curve) points[point.step].push_back(point);
+  for (const Network& network : networks) {
+    for (const CurvePoint& point : network.trained.curve) points[point.step].push_back(point);
   }
   const auto mean_and_sd = [](const std::vector<CurvePoint>& at, double CurvePoint::*loss) {
     double sum = 0, squares = 0;
@@ -166,13 +166,13 @@ std::vector<LossPoint> Ensemble::curve() const {
 
 std::int64_t Ensemble::steps() const {
   std::int64_t sum = 0;
-  for (const Member& member : members) sum += member.trained.steps;
+  for (const Network& network : networks) sum += network.trained.steps;
   return sum;
 }
 
 std::int64_t Ensemble::undone_steps() const {
   std::int64_t sum = 0;
-  for (const Member& member : members) sum += member.trained.undone_steps;
+  for (const Network& network : networks) sum += network.trained.undone_steps;
   return sum;
 }
 
@@ -218,27 +218,27 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
 
 namespace {
 
-// Members side by side, which costs no synchronisation; a last one alone gets all the threads.
+// Networks side by side, which costs no synchronisation; a last one alone gets all the threads.
 struct Shifts {
   int together = 0;
   bool last_alone = false;
 
-  explicit Shifts(std::size_t members) {
+  explicit Shifts(std::size_t networks) {
     const auto threads = static_cast<std::size_t>(thread_count());
-    last_alone = threads > 1 && members % threads == 1;
-    together = static_cast<int>(members) - (last_alone ? 1 : 0);
+    last_alone = threads > 1 && networks % threads == 1;
+    together = static_cast<int>(networks) - (last_alone ? 1 : 0);
   }
 };
 
-// Steps a second of so many members side by side, or of one with a team.
+// Steps a second of so many networks side by side, or of one with a team.
 double steps_per_second(const Ensemble& ensemble, const Matrix& values, int at_once, Team* team,
                         const Progress& progress) {
   constexpr double kMeasure = 0.4;  // seconds
   std::vector<double> rates(static_cast<std::size_t>(at_once), 0.0);
   parallel_for(at_once, [&](std::ptrdiff_t i) {
-    const Member& member = ensemble.members[static_cast<std::size_t>(i)];
-    const auto table = in_order<RowTable>(values, member.order);
-    const std::vector<int> rows = rows_to_train_on(ensemble, member);
+    const Network& network = ensemble.networks[static_cast<std::size_t>(i)];
+    const auto table = in_order<RowTable>(values, network.order);
+    const std::vector<int> rows = rows_to_train_on(ensemble, network);
     TrainParams endless = ensemble.params.train;
     endless.steps = std::int64_t{1} << 40;
     Training training(table, rows, ensemble.params.shape, endless, Key{static_cast<std::uint64_t>(i)}, team);
@@ -260,7 +260,7 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   const Ensemble ensemble = untrained(data, settings, 0);  // which table it is does not matter here
   const Matrix values = apply_transforms(ensemble.transforms, data.values);
-  const Shifts shifts(ensemble.members.size());
+  const Shifts shifts(ensemble.networks.size());
   const auto steps = static_cast<double>(settings.train.steps);
   double seconds = 0;
   if (shifts.together > 0) {
@@ -280,20 +280,20 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   Checkpoint checkpoint;
   checkpoint.ensemble = untrained(data, settings, values_hash ? *values_hash : hash_of(MatrixView(data.values)));
-  checkpoint.under_way.resize(checkpoint.ensemble.members.size());
+  checkpoint.under_way.resize(checkpoint.ensemble.networks.size());
   resume(checkpoint, checkpoint_path);
   const Matrix values = apply_transforms(checkpoint.ensemble.transforms, data.values);
   CheckpointKeeper keeper(checkpoint, checkpoint_path);
 
   std::vector<std::size_t> waiting;
-  for (std::size_t m = 0; m < checkpoint.ensemble.members.size(); ++m) {
-    if (checkpoint.ensemble.members[m].trained.weights.values.empty()) waiting.push_back(m);
+  for (std::size_t m = 0; m < checkpoint.ensemble.networks.size(); ++m) {
+    if (checkpoint.ensemble.networks[m].trained.weights.values.empty()) waiting.push_back(m);
   }
   progress.begin("training", static_cast<long>(settings.train.steps) * static_cast<long>(waiting.size()));
-  const auto train_member = [&](std::size_t m, Team* team) {
-    const Member& member = checkpoint.ensemble.members[m];
-    const auto table = in_order<RowTable>(values, member.order);
-    const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, member);
+  const auto train_network = [&](std::size_t m, Team* team) {
+    const Network& network = checkpoint.ensemble.networks[m];
+    const auto table = in_order<RowTable>(values, network.order);
+    const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, network);
     Training training(table, rows, settings.shape, settings.train, Key{settings.seed}.split(kTraining).split(m), team);
     if (checkpoint.under_way[m]) training.restore(*checkpoint.under_way[m]);
     long reported = 0;
@@ -312,10 +312,11 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     keeper.finished(m, training.result());
   };
   const Shifts shifts(waiting.size());
-  parallel_for(shifts.together, [&](std::ptrdiff_t i) { train_member(waiting[static_cast<std::size_t>(i)], nullptr); });
+  parallel_for(shifts.together,
+               [&](std::ptrdiff_t i) { train_network(waiting[static_cast<std::size_t>(i)], nullptr); });
   if (shifts.last_alone) {
     Team team;
-    train_member(waiting.back(), &team);
+    train_network(waiting.back(), &team);
   }
   keeper.ended();
   return std::move(checkpoint.ensemble);

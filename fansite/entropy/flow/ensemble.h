@@ -17,20 +17,20 @@
 namespace fansite::flow {
 
 struct EnsembleParams {
-  int folds = 5;    ///< each member leaves out one of so many parts of the rows; 1: every member sees all rows
-  int repeats = 2;  ///< random divisions of the rows into folds; members = repeats × folds
+  int folds = 5;    ///< each network leaves out one of so many parts of the rows; 1: every network sees all rows
+  int repeats = 2;  ///< random divisions of the rows into folds; networks = repeats × folds
   TransformKind transform = TransformKind::rank;
   Shape shape;     ///< its variables 0: the paper's for the table's width, with …
   int blocks = 0;  ///< … so many hidden nodes of each rank; 0: as default_blocks says
   TrainParams train;
   std::uint64_t seed = 0;
 
-  int members() const { return repeats * folds; }
+  int networks() const { return repeats * folds; }
   bool operator==(const EnsembleParams&) const = default;
   static const Description& description();
 };
 
-struct Member {
+struct Network {
   std::vector<int> order;  ///< the column at each place of the flow
   int repeat = 0;
   int fold = 0;  ///< the part of the rows that it has not seen
@@ -39,19 +39,19 @@ struct Member {
 
 /// A trained ensemble: a plain value.
 struct Ensemble {
-  std::vector<std::string> variables;  ///< names of the columns
-  Index rows = 0;                      ///< of the table it was trained on
-  std::uint64_t data_hash = 0;         ///< of that table's values: another table's rows were all not seen
+  std::vector<std::string> names;  ///< names of the columns
+  Index rows = 0;                  ///< of the table it was trained on
+  std::uint64_t data_hash = 0;     ///< of that table's values: another table's rows were all not seen
   EnsembleParams params;
   std::vector<ColumnTransform> transforms;              ///< per column
   std::vector<std::vector<std::uint16_t>> fold_of_row;  ///< per repeat; empty when folds = 1
-  std::vector<Member> members;
+  std::vector<Network> networks;
 
-  /// Whether the member has seen this row of its own table.
-  bool has_seen(const Member& member, Index row) const;
+  /// Whether the network has seen this row of its own table.
+  bool has_seen(const Network& network, Index row) const;
 
   std::vector<LossPoint> curve() const;
-  std::int64_t steps() const;         ///< of training, over all members
+  std::int64_t steps() const;         ///< of training, over all networks
   std::int64_t undone_steps() const;  ///< of these taken back, because the loss was not finite
   /// A sentence about steps taken back; "" if there were none.
   std::string warning() const;
@@ -63,10 +63,10 @@ int default_blocks(int variables);
 /// Settings filled in and checked for a table of this size; throws a UsageError.
 EnsembleParams complete(const EnsembleParams& params, int variables, Index rows);
 
-/// What training all members will take, from rates that are measured in a second.
+/// What training all networks will take, from rates that are measured in a second.
 double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress);
 
-/// Trains all members, several at a time, or one with all threads. The values must be finite and no column constant or
+/// Trains all networks, several at a time, or one with all threads. The values must be finite and no column constant or
 /// a copy of another. With a checkpoint path, the state is written there every few seconds, a file of the same training
 /// that is there already is continued from, and at the end it holds all; the result has the same bits as without.
 /// `values_hash`: of the values, if it is known already.

@@ -42,26 +42,25 @@ std::vector<int> columns_of(const Dataset& data, const TableFacts& facts, const 
       continue;
     }
     const std::string& name = data.names[static_cast<std::size_t>(original)];
-    const auto found = std::find(ensemble.variables.begin(), ensemble.variables.end(), name);
-    check(found != ensemble.variables.end(),
+    const auto found = std::find(ensemble.names.begin(), ensemble.names.end(), name);
+    check(found != ensemble.names.end(),
           "[entropy] the model does not know column '{}'; it was trained on another table", name);
-    column.push_back(static_cast<int>(found - ensemble.variables.begin()));
+    column.push_back(static_cast<int>(found - ensemble.names.begin()));
   }
   return column;
 }
 
 // The table's values in the ensemble's columns.
 Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std::vector<int>& column) {
-  Matrix values(data.rows(), static_cast<Index>(ensemble.variables.size()));
-  std::vector<char> filled(ensemble.variables.size(), 0);
+  Matrix values(data.rows(), static_cast<Index>(ensemble.names.size()));
+  std::vector<char> filled(ensemble.names.size(), 0);
   for (std::size_t j = 0; j < column.size(); ++j) {
     if (column[j] < 0 || filled[static_cast<std::size_t>(column[j])] != 0) continue;
     values.col(column[j]) = data.values.col(static_cast<Index>(j));
     filled[static_cast<std::size_t>(column[j])] = 1;
   }
   for (std::size_t k = 0; k < filled.size(); ++k) {
-    check(filled[k] != 0, "[entropy] the model's column '{}' is missing or constant in this table",
-          ensemble.variables[k]);
+    check(filled[k] != 0, "[entropy] the model's column '{}' is missing or constant in this table", ensemble.names[k]);
   }
   return values;
 }
@@ -71,7 +70,7 @@ Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std:
 FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble)
     : column_(columns_of(data, facts, ensemble)),
       density_(ensemble, values_of(data, ensemble, column_),
-               ensemble.variables == data.names ? std::optional(facts.values_hash) : std::nullopt) {
+               ensemble.names == data.names ? std::optional(facts.values_hash) : std::nullopt) {
   for (const ColumnTransform& transform : ensemble.transforms) log_slope_.push_back(transform.log_slope);
 }
 
@@ -201,16 +200,16 @@ PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
   PairEvidence evidence;
   evidence.inflation = std::sqrt(2.0);
   evidence.scores = Eigen::ArrayXf::Zero(rows());
-  Eigen::ArrayXd members = Eigen::ArrayXd::Zero(static_cast<Index>(density_.parts().size()));
-  const auto look = [&](int target, int other, const std::vector<int>& given) {
+  Eigen::ArrayXd networks = Eigen::ArrayXd::Zero(static_cast<Index>(density_.parts().size()));
+  const auto add_side = [&](int target, int other, const std::vector<int>& given) {
     const flow::DependenceScores scores = flow::dependence_scores(density_, target, other, columns(given));
     const float scale = scale_of(scores);
     evidence.scores += scale * scores.rows;
-    members += static_cast<double>(scale) * scores.members;
+    networks += static_cast<double>(scale) * scores.networks;
   };
-  look(a, b, query.given_a);
-  if (query.both_looks) look(b, a, query.given_b);
-  evidence.votes = (members > 0).cast<double>().mean();
+  add_side(a, b, query.given_a);
+  if (query.both_sides) add_side(b, a, query.given_b);
+  evidence.votes = (networks > 0).cast<double>().mean();
   const double sum = evidence.scores.cast<double>().sum();
   const double squares = evidence.scores.cast<double>().square().sum();
   evidence.p_value = squares > 0 ? normal_tail(sum / std::sqrt(squares) / evidence.inflation) : 1.0;
@@ -224,7 +223,7 @@ std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, cons
   return std::make_unique<flow::FlowFrontier>(*this, targets, candidates, progress);
 }
 
-Eigen::MatrixXf FlowEstimator::log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const {
+Eigen::MatrixXf FlowEstimator::log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const {
   std::vector<EntropyQuery> in_columns(queries.size());
   for (std::size_t q = 0; q < queries.size(); ++q) {
     in_columns[q].target = column_[static_cast<std::size_t>(queries[q].target)];
@@ -232,7 +231,7 @@ Eigen::MatrixXf FlowEstimator::log_conditional(std::span<const EntropyQuery> que
       in_columns[q].given.push_back(column_[static_cast<std::size_t>(variable)]);
     }
   }
-  return density_.conditional(in_columns, jury);
+  return density_.conditional(in_columns, networks);
 }
 
 }  // namespace fansite

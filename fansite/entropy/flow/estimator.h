@@ -16,8 +16,8 @@
 
 namespace fansite {
 
-/// Each row is judged by the members that have not seen it, if there are such, so that what a network has learnt by
-/// heart does not count; only a frontier's gains are by all members, which ranks better. Entropies are on the columns'
+/// Each row is judged by the networks that have not seen it, if there are such, so that what a network has learnt by
+/// heart does not count; only a frontier's gains are by all networks, which ranks better. Entropies are on the columns'
 /// original scale where that is defined (see original_scale).
 class FlowEstimator final : public SearchEstimator {
  public:
@@ -30,7 +30,7 @@ class FlowEstimator final : public SearchEstimator {
   std::string_view name() const override { return "flow"; }
   int variables() const override { return static_cast<int>(column_.size()); }
   Index rows() const override { return density_.rows(); }
-  /// False if the members judge rows that they were trained on: entropies are then too low.
+  /// False if the networks judge rows that they were trained on: entropies are then too low.
   bool out_of_sample() const override { return density_.out_of_sample(); }
   /// The most variables that one query may name, target and given together.
   int largest_subset() const { return density_.largest_subset(); }
@@ -38,7 +38,7 @@ class FlowEstimator final : public SearchEstimator {
   /// the scale of its normal scores; informations are the same on both.
   bool original_scale(int target) const override;
 
-  /// Densities computed so far, of one subset, row and member each.
+  /// Densities computed so far, of one subset, row and network each.
   std::int64_t evaluations() const override { return density_.evaluations(); }
 
   using EntropyEstimator::conditional_entropy;
@@ -46,8 +46,8 @@ class FlowEstimator final : public SearchEstimator {
   using EntropyEstimator::mutual_information;
   std::vector<EntropyEstimate> mutual_information(std::span<const InformationQuery> queries) const override;
 
-  /// How well the laws of these targets given these sets hold on rows that the judging members have not seen. Left out:
-  /// targets that are constant or among the given, and those with many equal values (see original_scale).
+  /// How well the distributions of these targets given these sets hold on rows that the judging networks have not seen.
+  /// Left out: targets that are constant or among the given, and those with many equal values (see original_scale).
   Calibration calibration(std::span<const EntropyQuery> queries, const CalibrationParams& params,
                           Progress& progress) const;
 
@@ -55,7 +55,7 @@ class FlowEstimator final : public SearchEstimator {
 
   bool held_out() const override { return true; }
   double p_value(double gain, int given) const override;
-  /// The doubly centred test of both looks (flow/dependence.h), on rows that the judging members have not seen. That
+  /// The doubly centred test of both sides (flow/dependence.h), on rows that the judging networks have not seen. That
   /// networks learn from each other's rows at most doubles the variance of its z-score (docs/method.md).
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override { return column_[static_cast<std::size_t>(variable)] >= 0; }
@@ -65,7 +65,7 @@ class FlowEstimator final : public SearchEstimator {
   int largest_set() const override { return flow::largest_set(density_.parts().front().density.shape()); }
 
   /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another.
-  Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const;
+  Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const;
 
  private:
   /// A query in the ensemble's columns: constants say nothing, a copy is its original.

@@ -25,7 +25,7 @@ FittedEstimator wrapped(const Context& context, Ensemble ensemble) {
   EnsembleParams in_force = ensemble.params;
   in_force.blocks = in_force.shape.blocks;
   fitted.parameters = in_force;
-  fitted.training = TrainingReport{.networks = static_cast<int>(ensemble.members.size()),
+  fitted.training = TrainingReport{.networks = static_cast<int>(ensemble.networks.size()),
                                    .steps = ensemble.steps(),
                                    .undone_steps = ensemble.undone_steps(),
                                    .curve = ensemble.curve()};
@@ -38,7 +38,7 @@ FittedEstimator wrapped(const Context& context, Ensemble ensemble) {
 // What time allows of the networks; nothing: too little to learn anything.
 std::optional<EnsembleParams> affordable(const Context& context, const EnsembleParams& asked, double share) {
   if (!context.budget().limited()) return asked;
-  const double steps = static_cast<double>(asked.members()) * static_cast<double>(asked.train.steps);
+  const double steps = static_cast<double>(asked.networks()) * static_cast<double>(asked.train.steps);
   const double rate = steps / training_seconds(context.learnable().data, asked, context.progress());
   return fitted_to(asked, rate * share * context.budget().left());
 }
@@ -61,8 +61,8 @@ std::optional<FittedEstimator> fit(const Context& context, const fansite::Parame
     if (!possible) return std::nullopt;
     if (*possible != asked) {
       checkpoint.clear();  // another run would have no use for these
-      unfinished = fmt::format("time allowed {} networks of {} steps instead of {} of {}", possible->members(),
-                               possible->train.steps, asked.members(), asked.train.steps);
+      unfinished = fmt::format("time allowed {} networks of {} steps instead of {} of {}", possible->networks(),
+                               possible->train.steps, asked.networks(), asked.train.steps);
       asked = *possible;
     }
   }
@@ -93,11 +93,11 @@ fansite::Parameters for_search(const SearchNeeds& needs) {
 std::optional<EnsembleParams> fitted_to(EnsembleParams params, double steps) {
   const std::int64_t fewest = std::min(kFewestSteps, params.train.steps);
   const auto too_much = [&] {
-    return static_cast<double>(params.members()) * static_cast<double>(params.train.steps) > steps;
+    return static_cast<double>(params.networks()) * static_cast<double>(params.train.steps) > steps;
   };
   while (too_much() && params.repeats > 1) --params.repeats;
   if (too_much()) params.folds = std::min(params.folds, kFoldsEnough);
-  if (too_much()) params.train.steps = static_cast<std::int64_t>(steps / params.members());
+  if (too_much()) params.train.steps = static_cast<std::int64_t>(steps / params.networks());
   return params.train.steps >= fewest ? std::optional(params) : std::nullopt;
 }
 

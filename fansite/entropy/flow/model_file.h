@@ -19,10 +19,10 @@ void save_model(const Ensemble& ensemble, const std::string& path);
 /// A DataError that names what is wrong for a damaged, foreign or newer file.
 Ensemble load_model(const std::string& path);
 
-/// A training that is under way: the ensemble with its finished members, and the state of those begun.
+/// A training that is under way: the ensemble with its finished networks, and the state of those begun.
 struct Checkpoint {
-  Ensemble ensemble;                                      ///< members not finished have no weights
-  std::vector<std::optional<Training::State>> under_way;  ///< per member
+  Ensemble ensemble;                                      ///< networks not finished have no weights
+  std::vector<std::optional<Training::State>> under_way;  ///< per network
 };
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path);
 Checkpoint load_checkpoint(const std::string& path);

@@ -163,21 +163,21 @@ Ensemble read_ensemble(Contents& contents) {
   if (e.params.folds > 1) e.fold_of_row.resize(static_cast<std::size_t>(e.params.repeats));
   arrays(ArrayReader{contents}, e);
   std::optional<Layout> layout;
-  for (Member& member : e.members) {
-    if (member.trained.weights.values.empty()) continue;
+  for (Network& network : e.networks) {
+    if (network.trained.weights.values.empty()) continue;
     if (!layout) layout = layout_within(e.params.shape, contents);
-    member.trained.weights.layout = *layout;
+    network.trained.weights.layout = *layout;
   }
   require_good(source, problem_with(e, source.kind));
   return e;
 }
 
-Training::State read_state(const Json& entry, std::size_t member, Contents& contents) {
+Training::State read_state(const Json& entry, std::size_t network, Contents& contents) {
   Training::State state;
   fields(FieldReader(entry, contents.source()), state);
   arrays(
       [&](const char* name, std::vector<float>& values) {
-        values = contents.take<float>(fmt::format("under_way/{}/{}", member, name));
+        values = contents.take<float>(fmt::format("under_way/{}/{}", network, name));
       },
       state);
   for (const auto* squares : {&state.learner.square, &state.backup.square}) {  // their roots are taken

@@ -13,10 +13,10 @@ namespace fansite::flow {
 namespace {
 
 // Streams of a training's key.
-enum Stream : std::uint64_t { kInitial, kSplit, kLooks, kOrder, kSubsets };
+enum Stream : std::uint64_t { kInitial, kSplit, kHeldOut, kOrder, kSubsets };
 
 constexpr std::int64_t kMostUndone = 20;  // in a row, before training is given up
-constexpr int kHeldOutLooks = 2000;       // subsets that the held-out likelihood averages over, at least
+constexpr int kHeldOutSubsets = 2000;     // subsets that the held-out likelihood averages over, at least
 
 // Where training starts. The paper's values are tiny, and grow only because the marginals do not fit at first; over a
 // base they do, and the gradient of each of W1, W2 and V is a product of the other two: nothing would move for
@@ -116,7 +116,7 @@ struct Training::Work {
     rows.assign(all_rows.begin(), all_rows.end());
     const std::vector<int> held = hold_out();
     if (params.base == BaseKind::gaussian) base = GaussianBase(data, rows);
-    look_at(held, shape);
+    draw_held_out(held, shape);
     state.best_loss = std::numeric_limits<double>::infinity();
     state.learner = state.backup = learner.state();
   }
@@ -136,12 +136,12 @@ struct Training::Work {
     return held;
   }
 
-  // Fixed subsets of the rows held out, to look at again and again.
-  void look_at(const std::vector<int>& held, const Shape& shape) {
+  // Fixed subsets of the rows held out, to evaluate again and again.
+  void draw_held_out(const std::vector<int>& held, const Shape& shape) {
     if (held.empty()) return;
-    Random random(key.split(kLooks));
-    const std::size_t looks = (kHeldOutLooks + held.size() - 1) / held.size();
-    for (std::size_t look = 0; look < looks; ++look) {
+    Random random(key.split(kHeldOut));
+    const std::size_t passes = (kHeldOutSubsets + held.size() - 1) / held.size();
+    for (std::size_t pass = 0; pass < passes; ++pass) {
       for (const int row : held) {
         if (held_out.empty() || held_out.back().rows() == params.batch) held_out.emplace_back(shape, &base);
         sampler.draw(random, subset);
@@ -220,12 +220,12 @@ struct Training::Work {
     point.held_out = std::numeric_limits<double>::quiet_NaN();
     if (!held_out.empty()) {
       double sum = 0;
-      std::int64_t looks = 0;
+      std::int64_t count = 0;
       for (const Batch& b : held_out) {
         sum += learner.loss(b) * b.rows();
-        looks += b.rows();
+        count += b.rows();
       }
-      point.held_out = sum / static_cast<double>(looks);
+      point.held_out = sum / static_cast<double>(count);
       if (point.held_out < state.best_loss) {
         state.best_loss = point.held_out;
         state.best = learner.state().weights;

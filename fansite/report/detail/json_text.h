@@ -49,11 +49,11 @@ class Lines {
 };
 
 /// What every result begins with.
-inline void add_head(Lines& lines, std::string_view format, const std::vector<std::string>& variables, Index rows,
+inline void add_head(Lines& lines, std::string_view format, const std::vector<std::string>& names, Index rows,
                      const Json& settings, const std::vector<std::string>& warnings) {
   lines.field("format", fmt::format("\"{}\"", format));
   lines.field("version", text(FANSITE_VERSION));
-  lines.field("variables", text(variables));
+  lines.field("variables", text(names));
   lines.field("rows", std::to_string(rows));
   lines.field("settings", text(settings));
   std::vector<std::string> sentences;
@@ -108,7 +108,7 @@ inline void add_timing(Lines& lines, const Json& phases, const RunTiming& timing
   lines.field("timing", text(json));
 }
 
-/// The lines of knowledge that were obeyed; nothing where there is none.
+/// The lines of knowledge that were satisfied; nothing where there is none.
 inline void add_knowledge(Json& settings, const Knowledge& knowledge) {
   if (knowledge.empty()) return;
   settings["knowledge"] = Json::array();

@@ -84,11 +84,11 @@ EntropyParams entropy_params(const Json& settings) {
   return params;
 }
 
-Knowledge knowledge_in(const Json& settings, const std::vector<std::string>& variables) {
+Knowledge knowledge_in(const Json& settings, const std::vector<std::string>& names) {
   if (!settings.contains("knowledge")) return {};
   std::string lines;
   for (const Json& line : settings.at("knowledge")) lines += line.get<std::string>() + "\n";
-  return Knowledge::parse(lines, "the result's knowledge", variables);
+  return Knowledge::parse(lines, "the result's knowledge", names);
 }
 
 }  // namespace fansite::report

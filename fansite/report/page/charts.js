@@ -83,15 +83,15 @@ function pitChart(shares, rows, label, size = {}) {
 /** Loss over steps: mean over networks with a band of one standard deviation. */
 function lossChart(curve) {
   const lines = [["training", "rows trained on"], ["held_out", "rows held out"]].filter(([key]) => curve.some((point) => isNumber(point[key])));
-  const of = (key) => curve.filter((point) => isNumber(point[key]));
-  const values = lines.flatMap(([key]) => of(key).flatMap((point) => [point[key] - (point[`${key}_sd`] || 0), point[key] + (point[`${key}_sd`] || 0)]));
+  const pointsWith = (key) => curve.filter((point) => isNumber(point[key]));
+  const values = lines.flatMap(([key]) => pointsWith(key).flatMap((point) => [point[key] - (point[`${key}_sd`] || 0), point[key] + (point[`${key}_sd`] || 0)]));
   const parts = chart({ width: 620, height: 240, label: "Loss of the networks over training steps" });
   const { svg, left, innerRight, top, innerBottom } = parts;
   const x = d3.scaleLinear([0, d3.max(curve, (point) => point.step)], [left, innerRight]);
   const y = d3.scaleLinear(d3.extent(values), [innerBottom, top]).nice(5);
   axes(parts, { x, y, xTitle: "training step", yTitle: "loss: \u2212mean log density, nats" });
   for (const [key] of lines) {
-    const points = of(key);
+    const points = pointsWith(key);
     const spread = (point) => point[`${key}_sd`] || 0;
     svg.append("path").attr("class", `spread ${key}`).attr("d", d3.area().x((point) => x(point.step)).y0((point) => y(point[key] - spread(point))).y1((point) => y(point[key] + spread(point)))(points));
     svg.append("path").attr("class", `line ${key}`).attr("d", d3.line().x((point) => x(point.step)).y((point) => y(point[key]))(points));

@@ -63,7 +63,7 @@ function addRoles({ boundaries, graph, byName }) {
 
 const pairKey = (a, b) => (a.index < b.index ? `${a.index} ${b.index}` : `${b.index} ${a.index}`);
 
-/** The moral graph: pairs of which one is in the other's boundary, with the larger of both looks. */
+/** The moral graph: pairs of which one is in the other's boundary, with the larger of both sides. */
 function readPairs({ boundaries, graph, variables, byName }) {
   const pairs = new Map();
   const add = (a, b) => {

@@ -8,7 +8,7 @@ function trainingSection({ boundaries }) {
   const { svg, key } = lossChart(training.curve);
   const heldOut = training.curve.some((point) => isNumber(point.held_out));
   return card("training", "Training", key, element("figure", {}, svg.node(), element("figcaption", {},
-    `Loss of ${count(training.members, "network")}, mean and spread (1 sd). Lower is better. It should have become flat${heldOut ? "; held-out rows that turn upwards while training ones fall would mean learning by heart" : ""}.`)));
+    `Loss of ${count(training.networks, "network")}, mean and spread (1 sd). Lower is better. It should have become flat${heldOut ? "; held-out rows that turn upwards while training ones fall would mean learning by heart" : ""}.`)));
 }
 
 /** How far the first and last fifth of the histogram stand above the middle, in words. */
@@ -17,7 +17,7 @@ function pitShape(pit) {
   const sum = (shares) => d3.sum(shares) / shares.length;
   const ends = (sum(pit.slice(0, fifth)) + sum(pit.slice(-fifth))) / 2;
   const ratio = ends / (sum(pit.slice(fifth, -fifth)) || 1e-9);
-  if (ratio > 1.15) return "Here the ends are high: the networks are somewhat too sure of themselves.";
+  if (ratio > 1.15) return "Here the ends are high: the networks are somewhat overconfident.";
   if (ratio < 0.87) return "Here the middle is high: the networks are somewhat too careful.";
   return "Here it is close to flat.";
 }
@@ -65,14 +65,14 @@ function runSection(model) {
     if (key === "peak_memory_mb") return ["memory at most", `${Math.round(value)} MB`];
     return [spaced(key), value];
   });
-  const facts = (result) => ["estimator", "threshold", "steps", "members", "training_steps", "tested_pairs", "evaluations", "score", "fits", "rows_used"].filter((key) => result[key] !== undefined && result[key] !== null).map((key) => [runWords[key] || spaced(key), result[key]]);
+  const facts = (result) => ["estimator", "threshold", "steps", "networks", "training_steps", "tested_pairs", "evaluations", "score", "fits", "rows_used"].filter((key) => result[key] !== undefined && result[key] !== null).map((key) => [runWords[key] || spaced(key), result[key]]);
   return card("run", "Run", kinds(model).map(([title, result]) => [
     element("h3", {}, title),
     definitions([["version of fansite", result.version], ...facts(result), ...flattened(result.graph), ...flattened(result.additivity, "additivity"), ...phases(result.timing), ...flattened(result.manifest)]),
   ]));
 }
 
-const runWords = { threshold: "largest p-value admitted", members: "networks", fits: "regressions", steps: "search steps" };
+const runWords = { threshold: "largest p-value admitted", fits: "regressions", steps: "search steps" };
 
 const limits = (model) => [
   ["Hidden common causes are not modelled.", "If something that was not measured acts on two variables, they will look linked, and an arrow between them may be wrong."],

@@ -42,8 +42,8 @@ struct Moments {
   double mean, deviation;
 };
 
-Moments moments(Noise law) {
-  switch (law) {
+Moments moments(Noise distribution) {
+  switch (distribution) {
     case Noise::uniform:
       return {0.0, 0x1.279a74590331cp-1};  // 1/√3
     case Noise::laplace:
@@ -64,12 +64,12 @@ double signed_weight(Random& random, double low, double high) {
   return random.coin() ? size : -size;
 }
 
-void draw_noise(Noise law, Index rows, Key key, double* values) {
+void draw_noise(Noise distribution, Index rows, Key key, double* values) {
   Random random(key);
   const auto fill = [&](auto draw) {
     for (Index i = 0; i < rows; ++i) values[i] = draw();
   };
-  switch (law) {
+  switch (distribution) {
     case Noise::uniform:
       return fill([&] { return random.uniform(-1.0, 1.0); });
     case Noise::laplace:
@@ -162,9 +162,9 @@ void pnl(const Inputs& in, const Progress& progress, double* x) {
 // half-saturation K within a factor of 0.7 to 1.4 of the parent's median, where regulation is neither off nor
 // saturated. ε is the noise, centred and scaled to variance 1; σ is 0.3, and 0.7 for genes without regulators, which
 // answer to what is not measured.
-void gene(const Inputs& in, const std::vector<double>& signs, Noise law, double* x) {
+void gene(const Inputs& in, const std::vector<double>& signs, Noise distribution, double* x) {
   const double scale = in.parents.empty() ? 0.7 : 0.3;
-  const Moments noise = moments(law);
+  const Moments noise = moments(distribution);
   for (Index i = 0; i < in.rows; ++i) x[i] = scale * ((x[i] - noise.mean) / noise.deviation);
   portable::exp(x, in.rows);
 

@@ -20,15 +20,15 @@ struct Inputs {
   Key key;  ///< of this variable's function
 };
 
-/// N draws of the law, as it stands (not centred).
-void draw_noise(Noise law, Index rows, Key key, double* values);
+/// N draws of the distribution, as it stands (not centred).
+void draw_noise(Noise distribution, Index rows, Key key, double* values);
 
 /// Each of these turns `x`, which holds the variable's noise, into the variable.
 void linear(const Inputs& in, const std::vector<double>& weights, double* x);
 void gp(const Inputs& in, const Progress& progress, double* x);
 void mlp(const Inputs& in, double weight_low, double weight_high, double* x);
 void pnl(const Inputs& in, const Progress& progress, double* x);
-void gene(const Inputs& in, const std::vector<double>& signs, Noise law, double* x);
+void gene(const Inputs& in, const std::vector<double>& signs, Noise distribution, double* x);
 
 /// A weight with |w| uniform on [low, high] and a random sign.
 double signed_weight(Random& random, double low, double high);

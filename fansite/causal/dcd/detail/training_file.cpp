@@ -25,8 +25,8 @@ void numbers(const Numbers& number, S& state) {
   number(state.first.gamma);
 }
 
-void write(const StateIdentity& of, const State& state, const Sink& sink) {
-  OrderedJson header = header_of(of);
+void write(const StateIdentity& identity, const State& state, const Sink& sink) {
+  OrderedJson header = header_of(identity);
   header["state"] = kState;
   header["stage"] = state.stage;
   header["epoch"] = state.epoch;
@@ -56,7 +56,7 @@ void write(const StateIdentity& of, const State& state, const Sink& sink) {
   write_container(FileKind::graph_checkpoint, std::move(header), blocks, sink);
 }
 
-State read_networks(Contents& contents, const StateIdentity& of) {
+State read_networks(Contents& contents, const StateIdentity& identity) {
   constexpr auto anything = Contents::Allow::anything;  // networks that are beyond saving are saved as they are
   const HeaderFields header(contents);
   State state;
@@ -86,14 +86,14 @@ State read_networks(Contents& contents, const StateIdentity& of) {
   const std::size_t count = state.parameters.size();
   require(state.mean.size() == count && state.square.size() == count);
   require(state.best.empty() || state.best.size() == count);
-  const auto vectors = static_cast<std::size_t>(state.stage == 2 ? of.variables : 0);
+  const auto vectors = static_cast<std::size_t>(state.stage == 2 ? identity.variables : 0);
   require(state.left.size() == vectors && state.right.size() == vectors);
   // Every network has five parameters or more: a table of so many variables is worth a mask of their square.
-  require(of.variables <= kMostVariables && std::cmp_greater_equal(count / 5, of.variables));
-  const auto places = static_cast<std::uint64_t>(of.variables * of.variables);
+  require(identity.variables <= kMostVariables && std::cmp_greater_equal(count / 5, identity.variables));
+  const auto places = static_cast<std::uint64_t>(identity.variables * identity.variables);
   const bool ascending = std::adjacent_find(mask.begin(), mask.end(), std::greater_equal<>()) == mask.end();
   require(ascending && (mask.empty() || mask.back() < places));
-  state.mask = ByteMatrix::Zero(of.variables, of.variables);
+  state.mask = ByteMatrix::Zero(identity.variables, identity.variables);
   for (const std::uint32_t place : mask) state.mask.data()[place] = 1;
   require((state.mask.diagonal().array() == 0).all());
 
@@ -111,22 +111,22 @@ TrainingCheckpoint parse_training_checkpoint(std::string_view bytes, const std::
   Contents contents(bytes, source);
   TrainingCheckpoint checkpoint{read_identity(contents), {}};
   if (HeaderFields(contents).text("state") != kState) source.damaged("its header names another state");
-  checkpoint.state = read_networks(contents, checkpoint.of);
+  checkpoint.state = read_networks(contents, checkpoint.identity);
   return checkpoint;
 }
 
 std::string to_bytes(const TrainingCheckpoint& checkpoint) {
   std::string bytes;
-  write(checkpoint.of, checkpoint.state, [&](std::string_view more) { bytes += more; });
+  write(checkpoint.identity, checkpoint.state, [&](std::string_view more) { bytes += more; });
   return bytes;
 }
 
 // Whose state it is, is known before any of it is read.
 std::optional<State> TrainingFile::load() const {
   std::optional<State> state;
-  file_.load([&](Contents& contents, const StateIdentity& of) {
+  file_.load([&](Contents& contents, const StateIdentity& identity) {
     file_.check_settings(HeaderFields(contents).text("state") == kState);
-    state = read_networks(contents, of);
+    state = read_networks(contents, identity);
   });
   return state;
 }

@@ -14,7 +14,7 @@
 namespace fansite::causal {
 
 struct TrainingCheckpoint {
-  StateIdentity of;
+  StateIdentity identity;
   DifferentiableTraining::State state;
 };
 /// From and to bytes in memory; `name` stands for the file in messages. Any bytes give a value or a DataError. Whether
@@ -26,8 +26,8 @@ std::string to_bytes(const TrainingCheckpoint& checkpoint);
 class TrainingFile {
  public:
   /// A UsageError if the place cannot be written.
-  TrainingFile(std::string path, StateIdentity of)
-      : file_(FileKind::graph_checkpoint, std::move(path), std::move(of)) {}
+  TrainingFile(std::string path, StateIdentity identity)
+      : file_(FileKind::graph_checkpoint, std::move(path), std::move(identity)) {}
 
   /// The state that is there, if there is one. A DataError for a file that is damaged or something else, a UsageError
   /// for one of another table or with other settings.

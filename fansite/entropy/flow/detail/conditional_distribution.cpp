@@ -11,7 +11,7 @@ namespace {
 
 using Part = EnsembleDensity::Part;
 
-// A member with those of the rows asked for that it judges.
+// A network with those of the rows asked for that it judges.
 struct Judged {
   const Part* part;
   std::vector<int> place;  // of each such row among those asked for
@@ -87,7 +87,7 @@ float spaced(float from, float to, Index g, Index count) {
 
 }  // namespace
 
-Eigen::RowVectorXf ConditionalLaw::quantiles(Index row, int count) const {
+Eigen::RowVectorXf ConditionalDistribution::quantiles(Index row, int count) const {
   const Eigen::ArrayXf sum = cumulative(densities, row);
   const Index last = points.cols() - 1;
   const float width = points(row, 1) - points(row, 0);
@@ -101,7 +101,7 @@ Eigen::RowVectorXf ConditionalLaw::quantiles(Index row, int count) const {
   return result;
 }
 
-double ConditionalLaw::probability(Index row, float x) const {
+double ConditionalDistribution::probability(Index row, float x) const {
   const Eigen::ArrayXf sum = cumulative(densities, row);
   const Index last = points.cols() - 1;
   if (x <= points(row, 0)) return 0;
@@ -114,8 +114,9 @@ double ConditionalLaw::probability(Index row, float x) const {
   return static_cast<double>(area) / static_cast<double>(sum[last]);
 }
 
-ConditionalLaw conditional_law(const EnsembleDensity& density, int variable, std::span<const int> given,
-                               std::span<const int> rows, const LawGrid& grid) {
+ConditionalDistribution conditional_distribution(const EnsembleDensity& density, int variable,
+                                                 std::span<const int> given, std::span<const int> rows,
+                                                 const DistributionGrid& grid) {
   const std::vector<Judged> judges = judged(density, rows);
   const auto count = static_cast<Index>(rows.size());
   const auto column = density.values().col(variable);
@@ -124,8 +125,8 @@ ConditionalLaw conditional_law(const EnsembleDensity& density, int variable, std
   Eigen::MatrixXf coarse(count, grid.coarse);
   for (Index g = 0; g < grid.coarse; ++g) coarse.col(g).setConstant(spaced(low, high, g, grid.coarse));
   const Eigen::MatrixXf densities = density_at(density, judges, variable, given, coarse);
-  ConditionalLaw law;
-  law.points.resize(count, grid.points);
+  ConditionalDistribution distribution;
+  distribution.points.resize(count, grid.points);
   for (Index i = 0; i < count; ++i) {
     const Eigen::ArrayXf sum = cumulative(densities, i);
     const float all = sum[grid.coarse - 1];
@@ -133,10 +134,10 @@ ConditionalLaw conditional_law(const EnsembleDensity& density, int variable, std
     while (first < grid.coarse - 2 && sum[first + 1] <= grid.tail * all) ++first;
     while (last > first + 1 && sum[last - 1] >= (1 - grid.tail) * all) --last;
     for (Index g = 0; g < grid.points; ++g)
-      law.points(i, g) = spaced(coarse(i, first), coarse(i, last), g, grid.points);
+      distribution.points(i, g) = spaced(coarse(i, first), coarse(i, last), g, grid.points);
   }
-  law.densities = density_at(density, judges, variable, given, law.points);
-  return law;
+  distribution.densities = density_at(density, judges, variable, given, distribution.points);
+  return distribution;
 }
 
 }  // namespace fansite::flow

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The law of one variable given others, row by row, on a grid of its values.
+// The distribution of one variable given others, row by row, on a grid of its values.
 #pragma once
 
 #include <span>
@@ -9,16 +9,17 @@
 
 namespace fansite::flow {
 
-/// Where a law is tabulated: first over the column's whole range, then between the points that hold nearly all of it.
-struct LawGrid {
+/// Where a distribution is tabulated: first over the column's whole range, then between the points that hold nearly all
+/// of it.
+struct DistributionGrid {
   float margin = 0;  ///< of the range, beyond either end of it
   Index coarse = 0;  ///< points of the first pass …
   float tail = 0;    ///< … of which so much may be left out on either side …
   Index points = 0;  ///< … and of the second
 };
 
-/// A law at evenly spaced points, linear between them; what lies outside of them does not exist.
-struct ConditionalLaw {
+/// A distribution at evenly spaced points, linear between them; what lies outside of them does not exist.
+struct ConditionalDistribution {
   Eigen::MatrixXf points;     ///< rows × points, ascending
   Eigen::MatrixXf densities;  ///< there, in units of the largest of each row
 
@@ -28,9 +29,10 @@ struct ConditionalLaw {
   double probability(Index row, float x) const;
 };
 
-/// p(variable | given) in each of these rows of the table, of the mixture of the members that have not seen it, the
+/// p(variable | given) in each of these rows of the table, of the mixture of the networks that have not seen it, the
 /// row's other values as they are.
-ConditionalLaw conditional_law(const EnsembleDensity& density, int variable, std::span<const int> given,
-                               std::span<const int> rows, const LawGrid& grid);
+ConditionalDistribution conditional_distribution(const EnsembleDensity& density, int variable,
+                                                 std::span<const int> given, std::span<const int> rows,
+                                                 const DistributionGrid& grid);
 
 }  // namespace fansite::flow

@@ -37,22 +37,22 @@ std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
   return queries;
 }
 
-std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, Jury jury) const {
+std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, NetworkSet networks) const {
   std::vector<double> result;
   for (std::size_t first = 0; first < queries.size(); first += kQueriesAtOnce) {
     throw_if_interrupted(progress_);
     const auto some = queries.subspan(first, std::min(kQueriesAtOnce, queries.size() - first));
-    const Eigen::MatrixXf log_density = estimator_.log_conditional(some, jury);
+    const Eigen::MatrixXf log_density = estimator_.log_conditional(some, networks);
     for (Index q = 0; q < log_density.cols(); ++q) result.push_back(-log_density.col(q).cast<double>().mean());
   }
   return result;
 }
 
-void FlowFrontier::keep_best(std::vector<std::vector<EntropyQuery>>& queries, Jury jury, std::size_t share,
+void FlowFrontier::keep_best(std::vector<std::vector<EntropyQuery>>& queries, NetworkSet networks, std::size_t share,
                              std::size_t least) const {
   std::vector<EntropyQuery> all;
   for (const auto& of_slot : queries) all.insert(all.end(), of_slot.begin(), of_slot.end());
-  const std::vector<double> entropy = entropies(all, jury);
+  const std::vector<double> entropy = entropies(all, networks);
   std::size_t first = 0;
   for (auto& of_slot : queries) {
     std::vector<std::size_t> order(of_slot.size());
@@ -68,7 +68,7 @@ void FlowFrontier::keep_best(std::vector<std::vector<EntropyQuery>>& queries, Ju
 }
 
 std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>& before,
-                                                 const std::vector<EntropyQuery>& after, Jury jury) const {
+                                                 const std::vector<EntropyQuery>& after, NetworkSet networks) const {
   std::vector<Candidate> result;
   for (std::size_t first = 0; first < before.size(); first += kQueriesAtOnce / 2) {
     throw_if_interrupted(progress_);
@@ -82,7 +82,7 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
     };
     std::vector<std::pair<Index, Index>> places;
     for (std::size_t q = first; q < last; ++q) places.emplace_back(place_of(before[q]), place_of(after[q]));
-    const Eigen::MatrixXf log_density = estimator_.log_conditional(queries, jury);
+    const Eigen::MatrixXf log_density = estimator_.log_conditional(queries, networks);
     for (const auto& [from, to] : places) {
       const Eigen::ArrayXd gain =
           log_density.col(to).cast<double>().array() - log_density.col(from).cast<double>().array();
@@ -99,14 +99,14 @@ void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> be
   std::vector<std::vector<EntropyQuery>> queries;
   for (const int slot : slots) queries.push_back(candidates_of(slot));
   if (estimator_.rows() > EnsembleDensity::kSampleRows) {
-    keep_best(queries, Jury::sample, 16, 8);
+    keep_best(queries, NetworkSet::sample, 16, 8);
   }
   std::vector<EntropyQuery> before, after;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     before.insert(before.end(), queries[s].size(), {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])});
     after.insert(after.end(), queries[s].begin(), queries[s].end());
   }
-  const std::vector<Candidate> gains = differences(before, after, Jury::all);
+  const std::vector<Candidate> gains = differences(before, after, NetworkSet::all);
   std::size_t q = 0;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     best[s] = Candidate{};
@@ -137,7 +137,7 @@ std::vector<Candidate> FlowFrontier::gains(int slot) {
     after.push_back(before.back());
     after.back().given.push_back(set[k]);
   }
-  std::vector<Candidate> result = differences(before, after, Jury::all);
+  std::vector<Candidate> result = differences(before, after, NetworkSet::all);
   for (std::size_t k = 0; k < set.size(); ++k) result[k].variable = set[k];
   return result;
 }
@@ -150,7 +150,7 @@ std::vector<Candidate> FlowFrontier::losses(int slot) {
     without.push_back(with.back());
     without.back().given.erase(without.back().given.begin() + static_cast<std::ptrdiff_t>(k));
   }
-  std::vector<Candidate> result = differences(without, with, Jury::all);
+  std::vector<Candidate> result = differences(without, with, NetworkSet::all);
   for (std::size_t k = 0; k < set.size(); ++k) result[k].variable = set[k];
   return result;
 }

@@ -47,11 +47,11 @@ bool is_permutation(const std::vector<int>& order, std::size_t variables) {
          });
 }
 
-std::string problem_with(const Member& member, const Ensemble& e, FileKind kind) {
-  const Trained& trained = member.trained;
+std::string problem_with(const Network& network, const Ensemble& e, FileKind kind) {
+  const Trained& trained = network.trained;
   const auto& [layout, values] = trained.weights;
-  if (!is_permutation(member.order, e.variables.size())) return "its order is not one of all columns";
-  if (!within(member.repeat, 0, e.params.repeats - 1) || !within(member.fold, 0, e.params.folds - 1)) {
+  if (!is_permutation(network.order, e.names.size())) return "its order is not one of all columns";
+  if (!within(network.repeat, 0, e.params.repeats - 1) || !within(network.fold, 0, e.params.folds - 1)) {
     return "it belongs to no fold";
   }
   if (!within(trained.kept_step, 0, trained.steps) || !within(trained.undone_steps, 0, trained.steps) ||
@@ -75,7 +75,7 @@ bool is_good(const Training::State& s, std::int64_t steps, Index size) {
   bool sizes = true;
   arrays(
       [&](const char*, const std::vector<float>& values) {
-        const bool none = &values == &s.best && values.empty();  // nothing was held out, or not looked at yet
+        const bool none = &values == &s.best && values.empty();  // nothing was held out, or not evaluated yet
         sizes = sizes && (none || std::cmp_equal(values.size(), size));
       },
       s);
@@ -89,13 +89,13 @@ bool is_good(const Training::State& s, std::int64_t steps, Index size) {
 
 std::string problem_with_frame(const Ensemble& e) {
   const EnsembleParams& params = e.params;
-  if (e.variables.empty()) return "it has no columns";
-  if (std::set<std::string_view>(e.variables.begin(), e.variables.end()).size() != e.variables.size()) {
+  if (e.names.empty()) return "it has no columns";
+  if (std::set<std::string_view>(e.names.begin(), e.names.end()).size() != e.names.size()) {
     return "two of its columns have the same name";
   }
   if (e.rows < 1) return "it has no rows";
-  if (!std::cmp_equal(params.shape.variables, e.variables.size())) {
-    return fmt::format("its networks have {} variables for {} columns", params.shape.variables, e.variables.size());
+  if (!std::cmp_equal(params.shape.variables, e.names.size())) {
+    return fmt::format("its networks have {} variables for {} columns", params.shape.variables, e.names.size());
   }
   try {
     validate(params.shape);
@@ -105,15 +105,16 @@ std::string problem_with_frame(const Ensemble& e) {
     return std::string(text.substr(text.find(' ') + 1));  // without the operation in brackets
   }
   if (!within(params.folds, 1, kMostFolds) || params.repeats < 1 ||
-      !std::cmp_equal(e.members.size(), std::int64_t{params.repeats} * params.folds)) {
-    return fmt::format("it has {} networks for {} repeats of {} folds", e.members.size(), params.repeats, params.folds);
+      !std::cmp_equal(e.networks.size(), std::int64_t{params.repeats} * params.folds)) {
+    return fmt::format("it has {} networks for {} repeats of {} folds", e.networks.size(), params.repeats,
+                       params.folds);
   }
   return {};
 }
 
 std::string problem_with(const Ensemble& e, FileKind kind) {
   if (std::string problem = problem_with_frame(e); !problem.empty()) return problem;
-  if (e.transforms.size() != e.variables.size()) return "it has not one transform for each column";
+  if (e.transforms.size() != e.names.size()) return "it has not one transform for each column";
   for (std::size_t j = 0; j < e.transforms.size(); ++j) {
     if (!is_good(e.transforms[j], e.rows)) return fmt::format("the transform of column {} does not increase", j + 1);
   }
@@ -126,8 +127,8 @@ std::string problem_with(const Ensemble& e, FileKind kind) {
       return "a row belongs to no fold";
     }
   }
-  for (std::size_t m = 0; m < e.members.size(); ++m) {
-    const std::string problem = problem_with(e.members[m], e, kind);
+  for (std::size_t m = 0; m < e.networks.size(); ++m) {
+    const std::string problem = problem_with(e.networks[m], e, kind);
     if (!problem.empty()) return fmt::format("in network {}: {}", m + 1, problem);
   }
   return {};
@@ -136,9 +137,9 @@ std::string problem_with(const Ensemble& e, FileKind kind) {
 std::string problem_with(const Checkpoint& checkpoint) {
   const Ensemble& e = checkpoint.ensemble;
   if (std::string problem = problem_with(e, FileKind::checkpoint); !problem.empty()) return problem;
-  if (checkpoint.under_way.size() != e.members.size()) return "it has not one state for each network";
+  if (checkpoint.under_way.size() != e.networks.size()) return "it has not one state for each network";
   Index size = 0;
-  for (std::size_t m = 0; m < e.members.size(); ++m) {
+  for (std::size_t m = 0; m < e.networks.size(); ++m) {
     if (!checkpoint.under_way[m]) continue;
     if (size == 0) size = Layout(e.params.shape).size;
     if (!is_good(*checkpoint.under_way[m], e.params.train.steps, size)) {

@@ -66,25 +66,25 @@ void fields(const F& field, T& transform) {
   field("log_slope", transform.log_slope);
 }
 
-template <class F, Is<Member> T>
-void fields(const F& field, T& member) {
-  field("repeat", member.repeat);
-  field("fold", member.fold);
-  field("steps", member.trained.steps);
-  field("kept_step", member.trained.kept_step);
-  field("undone_steps", member.trained.undone_steps);
-  field("order", member.order);
-  field("curve", member.trained.curve);
+template <class F, Is<Network> T>
+void fields(const F& field, T& network) {
+  field("repeat", network.repeat);
+  field("fold", network.fold);
+  field("steps", network.trained.steps);
+  field("kept_step", network.trained.kept_step);
+  field("undone_steps", network.trained.undone_steps);
+  field("order", network.order);
+  field("curve", network.trained.curve);
 }
 
 template <class F, Is<Ensemble> T>
 void fields(const F& field, T& ensemble) {
-  field("variables", ensemble.variables);
+  field("variables", ensemble.names);
   field("rows", ensemble.rows);
   field("data_hash", Hex{ensemble.data_hash});
   field("params", ensemble.params);
   field("transforms", ensemble.transforms);
-  field("members", ensemble.members);
+  field("networks", ensemble.networks);
 }
 
 template <class F, Is<Training::State> T>
@@ -113,9 +113,9 @@ void arrays(const A& array, T& ensemble) {
   for (std::size_t r = 0; r < ensemble.fold_of_row.size(); ++r) {
     array(fmt::format("fold_of_row/{}", r), ensemble.fold_of_row[r]);
   }
-  for (std::size_t m = 0; m < ensemble.members.size(); ++m) {
-    array(fmt::format("members/{}/weights", m), ensemble.members[m].trained.weights.values);
-    array(fmt::format("members/{}/base", m), ensemble.members[m].trained.base);
+  for (std::size_t m = 0; m < ensemble.networks.size(); ++m) {
+    array(fmt::format("networks/{}/weights", m), ensemble.networks[m].trained.weights.values);
+    array(fmt::format("networks/{}/base", m), ensemble.networks[m].trained.base);
   }
 }
 
