@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers that satisfy prior knowledge.
+// Graphs that satisfy the constraints of prior knowledge.
 #pragma once
 
 #include <vector>

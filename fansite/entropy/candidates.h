@@ -15,13 +15,13 @@ namespace fansite {
 class Candidates {
  public:
   /// One flag per variable: may it join a set at all?
-  Candidates(std::vector<char> variables) : variables_(std::move(variables)) {}  // NOLINT(google-explicit-constructor)
+  Candidates(std::vector<char> flags) : flags_(std::move(flags)) {}  // NOLINT(google-explicit-constructor)
   /// And a matrix of pairs, symmetric: may the two join each other's set?
-  Candidates(std::vector<char> variables, ByteMatrix pairs)
-      : variables_(std::move(variables)), pairs_(std::make_shared<const ByteMatrix>(std::move(pairs))) {}
+  Candidates(std::vector<char> flags, ByteMatrix pairs)
+      : flags_(std::move(flags)), pairs_(std::make_shared<const ByteMatrix>(std::move(pairs))) {}
 
-  int variables() const { return static_cast<int>(variables_.size()); }
-  bool may_join_any(int variable) const { return variables_[static_cast<std::size_t>(variable)] != 0; }
+  int variables() const { return static_cast<int>(flags_.size()); }
+  bool may_join_any(int variable) const { return flags_[static_cast<std::size_t>(variable)] != 0; }
   bool may_join(int variable, int target) const {
     return variable != target && may_join_any(variable) && (!pairs_ || (*pairs_)(variable, target) != 0);
   }
@@ -35,7 +35,7 @@ class Candidates {
   bool by_pairs() const { return pairs_ != nullptr; }
 
  private:
-  std::vector<char> variables_;
+  std::vector<char> flags_;
   std::shared_ptr<const ByteMatrix> pairs_;  // shared: every frontier has its own copy of the rest
 };
 

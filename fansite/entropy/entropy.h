@@ -81,7 +81,7 @@ struct PairQuery {
   bool both_sides = true;  ///< false: b was not searched, given_b means nothing
 };
 
-/// The evidence of a pair, from both sides.
+/// The evidence of a pair, of the tests from both sides.
 struct PairEvidence {
   /// The chance of evidence this strong if the two were independent given either set.
   double p_value = 1;

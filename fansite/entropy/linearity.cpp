@@ -213,11 +213,11 @@ struct Signal {
 /// The functions g, g² − 1 and g³ − 3g of each variable's normal scores, as unit vectors: N × 3·count, function by
 /// function. They are made orthogonal in the sample, as Hermite's polynomials are in distribution; of a variable with
 /// two values only the first is left, with three the first two.
-Matrix functions_of(const Matrix& normal_scores, std::span<const int> variables) {
-  const auto count = static_cast<Index>(variables.size());
+Matrix hermite_functions(const Matrix& normal_scores, std::span<const int> indices) {
+  const auto count = static_cast<Index>(indices.size());
   Matrix functions(normal_scores.rows(), 3 * count);
   for (Index i = 0; i < count; ++i) {
-    const Vector g = normal_scores.col(variables[static_cast<std::size_t>(i)]), first = unit(g);
+    const Vector g = normal_scores.col(indices[static_cast<std::size_t>(i)]), first = unit(g);
     Vector second = unit(g.array().square()), third = unit(g.array().cube());
     second = unit(second - first.dot(second) * first);
     third -= first.dot(third) * first;
@@ -233,7 +233,7 @@ Matrix functions_of(const Matrix& normal_scores, std::span<const int> variables)
 void find_signs(const Residuals& residuals, double bulge, const Matrix& normal_scores, std::span<const int> others,
                 Index first, std::span<std::vector<Signal>> signals) {
   const auto count = static_cast<Index>(others.size());
-  const Matrix functions = functions_of(normal_scores, others);
+  const Matrix functions = hermite_functions(normal_scores, others);
   const Matrix r = inner_products(residuals.r, functions);
   const Matrix s = inner_products(residuals.s, functions.leftCols(2 * count));
   for (Index t = 0; t < r.rows(); ++t) {

@@ -81,8 +81,8 @@ class Knowledge {
   /// Symmetric; 0 on the diagonal and where out_of_boundary(i, j).
   ByteMatrix boundary_candidates() const;
 
-  /// What a graph does against the knowledge, one sentence each; none means that it is satisfied. `undirected` (empty,
-  /// or nonzero where an edge's direction is open) completes a partially directed graph.
+  /// What a graph does against the knowledge, one sentence each; none means that every line is satisfied. `undirected`
+  /// (empty, or nonzero where an edge's direction is open) completes a partially directed graph.
   std::vector<std::string> violations(const ByteMatrix& directed, const ByteMatrix& undirected = {}) const;
   /// The same of boundaries, one per variable; only those of `targets` are judged unless that is empty.
   std::vector<std::string> violations_of_boundaries(const std::vector<std::vector<int>>& boundaries,

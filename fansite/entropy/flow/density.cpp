@@ -37,7 +37,7 @@ struct Queries {
   std::size_t longest = 0;
 
   std::size_t size(std::size_t s) const { return start[s + 1] - start[s]; }
-  std::span<const int> variables(std::size_t s) const { return std::span(variable).subspan(start[s], size(s)); }
+  std::span<const int> indices(std::size_t s) const { return std::span(variable).subspan(start[s], size(s)); }
   std::span<const int> ranks(std::size_t s) const { return std::span(rank).subspan(start[s], size(s)); }
 };
 
@@ -201,19 +201,19 @@ class Density::Folded::Walk {
   }
 
   /// The sum of a subset's terms, for each row.
-  const float* sum(std::span<const int> variables, std::span<const int> ranks) {
-    for (std::size_t p = 0; p < variables.size(); ++p) {
-      const bool last = p + 1 == variables.size();
-      const bool same = p < members_ && variable_[p] == variables[p];
+  const float* sum(std::span<const int> indices, std::span<const int> ranks) {
+    for (std::size_t p = 0; p < indices.size(); ++p) {
+      const bool last = p + 1 == indices.size();
+      const bool same = p < members_ && variable_[p] == indices[p];
       if (same && (last || rank_[p] == ranks[p])) continue;
-      if (!same) compute_term(p, variables[p]);
+      if (!same) compute_term(p, indices[p]);
       members_ = p + 1;
       rank_[p] = ranks[p];
       if (last) break;
-      prefetch_term(p + 1, variables[p + 1]);
+      prefetch_term(p + 1, indices[p + 1]);
       compute_hidden(p);
     }
-    return sums_ + static_cast<Index>(variables.size()) * kRows;
+    return sums_ + static_cast<Index>(indices.size()) * kRows;
   }
 
  private:
@@ -321,7 +321,7 @@ void Density::log_density(const Table& rows, std::span<const Subset> subsets, Ei
       const std::size_t s = queries.order[i];
       float* column = &out(first_row, static_cast<Index>(s));
       for (Index row = 0; row < walk.count(); row += 16) __builtin_prefetch(column + row, 1);
-      const float* sum = walk.sum(queries.variables(s), queries.ranks(s));
+      const float* sum = walk.sum(queries.indices(s), queries.ranks(s));
       const double shift = static_cast<double>(queries.size(s)) * term_constant - walk.log_scale(queries.size(s));
       kernel::density_store(sum, static_cast<float>(shift), walk.count(), column);
     }
@@ -362,7 +362,7 @@ Eigen::MatrixXf Density::log_density(const Table& rows, const Subset& subset, st
     Folded::Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
     const auto go_through = [&](const auto& self, std::size_t level, Index column) -> void {
       if (level == nesting.size()) {
-        const float* sum = walk.sum(queries.variables(0), queries.ranks(0));
+        const float* sum = walk.sum(queries.indices(0), queries.ranks(0));
         const double shift = static_cast<double>(subset.size()) * term_constant - walk.log_scale(subset.size());
         kernel::density_store(sum, static_cast<float>(shift), walk.count(), &out(first_row, column));
         return;

@@ -39,7 +39,7 @@ struct Network {
 
 /// A trained ensemble: a plain value.
 struct Ensemble {
-  std::vector<std::string> names;  ///< names of the columns
+  std::vector<std::string> names;  ///< of the columns
   Index rows = 0;                  ///< of the table it was trained on
   std::uint64_t data_hash = 0;     ///< of that table's values: another table's rows were all not seen
   EnsembleParams params;

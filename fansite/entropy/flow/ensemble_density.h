@@ -16,7 +16,7 @@
 
 namespace fansite::flow {
 
-/// Who judges which rows.
+/// Which networks judge which rows.
 enum class NetworkSet {
   unseen,  ///< each row by the networks that have not seen it (by all if every one has): what was learnt by heart does
            ///< not count

@@ -191,9 +191,9 @@ float scale_of(const flow::DependenceScores& scores) {
 double FlowEstimator::p_value(double, int) const { return std::numeric_limits<double>::quiet_NaN(); }
 
 PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
-  const auto columns = [&](const std::vector<int>& variables) {
+  const auto columns = [&](const std::vector<int>& indices) {
     std::vector<int> result;
-    for (const int variable : variables) result.push_back(column_[static_cast<std::size_t>(variable)]);
+    for (const int variable : indices) result.push_back(column_[static_cast<std::size_t>(variable)]);
     return result;
   };
   const int a = column_[static_cast<std::size_t>(query.a)], b = column_[static_cast<std::size_t>(query.b)];
