@@ -1,6 +1,6 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test wheel test-python test-page screenshots bench check lint architecture format fuzz asan tsan clang clean
+.PHONY: help setup configure build demo test wheel test-python test-page screenshots signatures docs bench check lint architecture format fuzz asan tsan clang clean
 
 PRESET := release
 BUILD := build/$(PRESET)
@@ -42,6 +42,9 @@ ifeq ($(PRESET),release)
 endif
 
 wheel: $(VENV)/wheel ## the Python wheel in dist/
+
+signatures: $(VENV)/installed ## python/fansite/_parameters.py and docs/options.md from the lists of methods
+	@$(PYTHON) python/tools/signatures.py > $(BUILD)/_parameters.py && mv $(BUILD)/_parameters.py python/fansite/_parameters.py
 
 test-python: $(VENV)/installed ## the Python tests, with the wheel in the virtual environment build/venv
 	@$(PYTHON) -m pytest python/tests

@@ -23,7 +23,7 @@ BoundariesParams BoundaryMethodOptions::parsed() const {
 void RunOptions::add_to(CLI::App& command, bool resumable) {
   options_.add(command, RunParams());
   if (resumable) {
-    command.add_flag("--resume", resume, "go on from what an interrupted run has left in OUT.checkpoint");
+    command.add_flag("--resume", resume, "go on from what an interrupted run has left in its checkpoint, by default OUT.checkpoint");
   }
 }
 

@@ -26,7 +26,7 @@ const Description& RunParams::description() {
           .field("save_model", &P::save_model, "keep the trained networks in this file")
           .without_effect()
           .field("checkpoint", &P::checkpoint,
-                 "keep the run's state in this file, and go on from what it holds; default: beside the result")
+                 "keep the run's state in this file, and go on from what it holds")
           .without_effect()
           .done();
   return list;
