@@ -20,10 +20,16 @@ BoundariesParams BoundaryMethodOptions::parsed() const {
   return params;
 }
 
+void BoundaryMethodOptions::require_none(const std::string& why) const {
+  const std::string first = options_.first_given();
+  if (!first.empty()) throw ParameterError(first, why + ", so none are found; leave it out");
+}
+
 void RunOptions::add_to(CLI::App& command, bool resumable) {
   options_.add(command, RunParams());
   if (resumable) {
-    command.add_flag("--resume", resume, "go on from what an interrupted run has left in its checkpoint, by default OUT.checkpoint");
+    command.add_flag("--resume", resume,
+                     "go on from what an interrupted run has left in its checkpoint, by default OUT.checkpoint");
   }
 }
 

@@ -18,6 +18,8 @@ struct BoundaryMethodOptions {
   void add_to(CLI::App& command, const std::string& option, const std::vector<std::string>& left_out = {});
   /// The method and its parameters, once the command line has been read; a UsageError names what means nothing.
   BoundariesParams parsed() const;
+  /// For commands that may find none: a ParameterError that names the first option that was given.
+  void require_none(const std::string& why) const;
 
  private:
   std::string method_ = BoundariesParams().method;

@@ -74,6 +74,13 @@ void ParameterOptions::add_rows(CLI::App& command, const std::vector<const Metho
   }
 }
 
+std::string ParameterOptions::first_given() const {
+  for (const auto& [name, word] : given_) {
+    if (!word.empty()) return name;
+  }
+  return "";
+}
+
 void ParameterOptions::apply(const std::string& method, Parameters& parameters) const {
   for (const auto& [name, word] : given_) {
     if (word.empty()) continue;

@@ -37,6 +37,8 @@ class ParameterOptions {
     apply("", parameters);
     params = parameters.as<P>();
   }
+  /// The name of a parameter that was given, or "".
+  std::string first_given() const;
   bool given(const std::string& parameter) const {
     const auto found = given_.find(parameter);
     return found != given_.end() && !found->second.empty();

@@ -68,15 +68,16 @@ class MethodList {
     rows_.push_back(std::move(row));
   }
 
-  /// A UsageError unless the method can, with those that can: "sdcd cannot satisfy prior knowledge; fansite-anm can".
+  /// A ParameterError unless the method can, with those that can: "sdcd cannot satisfy prior knowledge; fansite-anm
+  /// can".
   void require(const Row& row, bool Capabilities::*ability, std::string_view words) const {
     if (row.can.*ability) return;
     std::vector<std::string> able;
     for (const Row& other : rows_) {
       if (other.can.*ability) able.push_back(other.name);
     }
-    throw UsageError(fmt::format("[{}] {} cannot {}; {}", option_, row.name, words,
-                                 able.empty() ? "no method of this kind can" : either(able) + " can"));
+    throw ParameterError(option_, fmt::format("{} cannot {}; {}", row.name, words,
+                                              able.empty() ? "no method of this kind can" : either(able) + " can"));
   }
 
  private:

@@ -69,7 +69,7 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
         data = as_dataset(X, self.missing)
         method = method_named("boundary", self.method, "method")
         options = method_options(self, method, method_named("boundary", DEFAULT, "method"), self.options)
-        targets = [self.targets] if isinstance(self.targets, str) else list(self.targets or ())
+        targets = _names(self.targets)
         with running(self.n_jobs, self.verbose) as run:
             text = _core.markov_boundaries(
                 data, for_table(self.knowledge, data.names), method.name, options, targets, run_options(self), run
@@ -84,3 +84,9 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
         self.moral_graph_ = labelled(result.moral_graph(), result.variables, is_pandas(X))
         return self
 
+
+def _names(targets: Any) -> list[str]:
+    names = [targets] if isinstance(targets, str) else list(targets or ())
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"targets = {targets!r} is of the wrong type; give a list of names.")
+    return names

@@ -98,4 +98,6 @@ def method_named(kind: str, name: Any, parameter: str) -> Method:
     for each in found:
         if each.name == name:
             return each
-    raise ValueError(f"[{parameter}] {name!r} is unknown; use {' or '.join(each.name for each in found)}.")
+    names = [each.name for each in found]
+    words = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    raise ValueError(f"[{parameter}] {name!r} is unknown; use {words}")

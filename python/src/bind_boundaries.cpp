@@ -12,8 +12,8 @@ namespace fansite::python {
 void bind_boundaries(nb::module_& m) {
   m.def(
       "markov_boundaries",
-      [](const Dataset& data, const Knowledge& knowledge, const std::string& method, const nb::dict& options,
-         const std::vector<std::string>& targets, const nb::dict& run_options, const Running& running) {
+      [](const Dataset& data, const Knowledge& knowledge, const std::string& method, const Options& options,
+         const std::vector<std::string>& targets, const Options& run_options, const Running& running) {
         BoundariesParams params(method);
         assign(params.options, options);
         params.targets = targets;

@@ -13,8 +13,8 @@ void bind_causal_graph(nb::module_& m) {
   m.def(
       "causal_graph",
       [](const Dataset& data, const std::optional<std::string>& boundaries, const Knowledge& knowledge,
-         const std::string& method, const nb::dict& options, const std::string& boundary_method,
-         const nb::dict& boundary_options, const nb::dict& run_options, const Running& running) {
+         const std::string& method, const Options& options, const std::string& boundary_method,
+         const Options& boundary_options, const Options& run_options, const Running& running) {
         CausalGraphParams params(method);
         assign(params.options, options);
         params.boundaries = BoundariesParams(boundary_method);

@@ -19,7 +19,7 @@ using Estimate = std::pair<double, double>;  // value, standard error
 Estimate pair_of(const EntropyEstimate& estimate) { return {estimate.value, estimate.standard_error}; }
 
 // Table, names, estimator, its options, those of the run, the model in use, warnings.
-using State = std::tuple<DoubleArray, std::vector<std::string>, std::string, nb::dict, nb::dict, nb::bytes,
+using State = std::tuple<DoubleArray, std::vector<std::string>, std::string, Options, Options, nb::bytes,
                          std::vector<std::string>>;
 
 }  // namespace
@@ -72,12 +72,12 @@ void bind_entropy(nb::module_& m) {
         EntropyParams params(estimator);
         assign(params.options, options);
         params.run = assigned<RunParams>(run_options);
-        new (&self) EntropyModel({names, copied<double>(values)}, params, std::string(model.c_str(), model.size()),
-                                 warnings);
+        new (&self)
+            EntropyModel({names, copied<double>(values)}, params, std::string(model.c_str(), model.size()), warnings);
       });
   m.def(
       "fit_entropies",
-      [](const Dataset& data, const std::string& estimator, const nb::dict& options, const nb::dict& run_options,
+      [](const Dataset& data, const std::string& estimator, const Options& options, const Options& run_options,
          const Running& running) {
         EntropyParams params(estimator);
         assign(params.options, options);

@@ -25,7 +25,7 @@ void bind_simulate(nb::module_& m) {
       });
   m.def(
       "simulate",
-      [](const nb::dict& options, const Running& running) {
+      [](const Options& options, const Running& running) {
         const auto settings = assigned<SimulateParams>(options);
         std::optional<Simulation> simulation;
         run(running, [&](Progress& progress) { simulation = simulate(settings, progress); });

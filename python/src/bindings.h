@@ -38,11 +38,14 @@ void bind_boundaries(nb::module_& m);
 void bind_causal_graph(nb::module_& m);
 void bind_report(nb::module_& m);
 
+/// Parameters by their names.
+using Options = nb::typed<nb::dict, nb::str, nb::object>;
+
 /// Sets parameters by their names. A ParameterError for a name that there is not, or a value that it cannot have.
 void assign(Parameters& parameters, const nb::dict& values);
 nb::dict to_dict(const Parameters& parameters);
 template <Described P>
-P assigned(const nb::dict& values) {
+P assigned(const Options& values) {
   Parameters parameters{P()};
   assign(parameters, values);
   return parameters.as<P>();
