@@ -246,7 +246,7 @@ BoundaryMethod fansite_method() {
   row.name = "fansite";
   row.summary =
       "FANSITEMB: grow by conditional entropies, shrink, reconcile; sizes by the data, or by the paper's rule";
-  row.citation = "FANSITEMB: the paper that fansite implements (CITATION.cff)";
+  row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
   row.can = {.satisfies_knowledge = true, .resumable = true, .can_be_cut_short = true, .trains = true};
   row.parameters = FansiteParams();
   row.run = run;

@@ -55,7 +55,7 @@ class BoundaryParameters:
     save_model : path or None
         Keep the trained networks in this file.
     checkpoint : path or None
-        Keep the run's state in this file, and go on from what it holds; default: beside the result.
+        Keep the run's state in this file, and go on from what it holds.
     time_budget : float
         Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
     missing : {'error', 'drop'}
@@ -265,7 +265,7 @@ class GraphParameters:
     save_model : path or None
         Keep the trained networks in this file.
     checkpoint : path or None
-        Keep the run's state in this file, and go on from what it holds; default: beside the result.
+        Keep the run's state in this file, and go on from what it holds.
     time_budget : float
         Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
     missing : {'error', 'drop'}
@@ -400,7 +400,7 @@ class EntropyParameters:
     save_model : path or None
         Keep the trained networks in this file.
     checkpoint : path or None
-        Keep the run's state in this file, and go on from what it holds; default: beside the result.
+        Keep the run's state in this file, and go on from what it holds.
     missing : {'error', 'drop'}
         What to do with rows that have missing cells.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None

@@ -72,7 +72,7 @@ GraphMethod fansite_dcd_method() {
   GraphMethod row;
   row.name = "fansite-dcd";
   row.summary = "SDCD's second stage inside the moral graph of the boundaries, as published; for comparison";
-  row.citation = "FANSITE-DCD: the paper that fansite implements (CITATION.cff)";
+  row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
   row.can = {.needs_boundaries = true, .resumable = true};
   row.parameters = FansiteDcdParams();
   row.run = [](const GraphProblem& problem, const Parameters& parameters) {

@@ -105,7 +105,7 @@ EstimatorMethod flow_estimator() {
   EstimatorMethod row;
   row.name = "flow";
   row.summary = "an ensemble of flows, each with the density of every subset of the variables; relations of any shape";
-  row.citation = "FANS: the paper that fansite implements (CITATION.cff)";
+  row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
   row.can = {.resumable = true, .can_be_cut_short = true, .trains = true};
   row.parameters = EnsembleParams();
   row.for_search = for_search;
