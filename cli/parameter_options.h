@@ -14,7 +14,7 @@
 
 namespace fansite::cli {
 
-/// --eps-grow, of eps_grow.
+/// --max-size, of max_size.
 std::string option_name(const std::string& parameter);
 
 class ParameterOptions {

@@ -312,7 +312,7 @@ TEST(Paths, PatienceIsHowManyStepsMayGoByWithoutTheBest) {
   params.patience = -1;
   params.stop = StopRule::paper;
   EXPECT_EQ(Search(table, params, {0}, {}).patience, 15);  // … and 15 where no held-out rows decide
-  EXPECT_FALSE(Search(table, params, {0}, {}).screens());
+  EXPECT_FALSE(Search(table, params, {0}, {}).on_held_out_rows());
 }
 
 TEST(Paths, EndAtTheLargestSetAndAtMaxSize) {

@@ -33,8 +33,7 @@
 
 namespace fansite {
 
-// ---- Enums: one table of names each, found beside the enum as enum_names(value)
-// --------------------------------------
+// ---- Enums: one table of names each, enum_names(value), beside the enum ----------------------------------------------
 
 template <class E>
 struct EnumName {

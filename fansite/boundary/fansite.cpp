@@ -24,8 +24,8 @@ namespace fansite {
 namespace {
 
 // Shares of the time budget that is left when networks are begun, about as a run without one spends its time (on 100
-// variables 31 % training, 46 % searching, 23 % the graph): what training may take, and when growing comes to an
-// answer, so that there is time to test it.
+// variables 31 % training, 46 % searching, 23 % the graph): what training may take; and when growing must end, training
+// included, so that there is time to test what it found.
 constexpr double kTrainShare = 0.35;
 constexpr double kGrowShare = 0.65;
 // Of the whole, when the Gaussian estimator's searches do.
@@ -229,7 +229,8 @@ const Description& FansiteParams::description() {
           .field("estimator", &P::estimator,
                  "of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data)")
           .among(estimator_names())
-          .field("effort", &P::effort, "of networks: quick (a first look), normal or thorough")
+          .field("effort", &P::effort,
+                 "of training, searching and refining with networks: quick (a first look), normal or thorough")
           .part(&P::search, SearchParams::description())
           .field("refine", &P::refine,
                  "graph (boundaries as a causal graph sees them), none, or auto (networks: if noise adds)")

@@ -85,13 +85,6 @@ Context Context::within(double seconds, Progress& progress) const {
   return Context(shared_, run, Budget(seconds), progress);
 }
 
-Context Context::without_checkpoint() const {
-  Context other = *this;
-  other.run_.checkpoint.clear();
-  other.checkpoint_ = CheckpointFiles("");
-  return other;
-}
-
 void check_usable(const Knowledge& knowledge, const Dataset& data, const std::vector<Finding>& findings) {
   if (knowledge.empty()) return;
   const auto name = [&](int column) { return excerpt(data.names[static_cast<std::size_t>(column)]); };

@@ -67,8 +67,6 @@ class Context {
   Context reporting_to(Progress& progress) const;
   /// The same run with so many seconds from now on, 0 for as many as it takes, and reports to another place.
   Context within(double seconds, Progress& progress) const;
-  /// The same run whose state is kept nowhere.
-  Context without_checkpoint() const;
 
  private:
   struct Shared {

@@ -35,7 +35,10 @@ BoundaryAnswer most_correlated(const BoundaryProblem& problem, const Parameters&
     const auto strength = [&](int z) { return std::abs(correlation(target, z)); };
     std::vector<int> others(static_cast<std::size_t>(correlation.cols()));
     std::iota(others.begin(), others.end(), 0);
-    std::erase_if(others, [&](int z) { return z == target || strength(z) < params.least; });
+    std::erase_if(others, [&](int z) {
+      const bool copy = problem.context.facts().copy_of[static_cast<std::size_t>(z)] >= 0;
+      return z == target || copy || strength(z) < params.least;
+    });
     std::stable_sort(others.begin(), others.end(), [&](int a, int b) { return strength(a) > strength(b); });
     others.resize(std::min(others.size(), static_cast<std::size_t>(params.size)));
     Boundary& boundary = answer.found.boundaries.emplace_back();
