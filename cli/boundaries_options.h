@@ -23,13 +23,15 @@ struct BoundaryMethodOptions {
 
  private:
   std::string method_ = BoundariesParams().method;
+  CLI::Option* choice_ = nullptr;
   ParameterOptions options_;
 };
 
 /// Seed, time budget, models and checkpoints.
 struct RunOptions {
   bool resume = false;
-  void add_to(CLI::App& command, bool resumable = true);
+  /// `short_work`: it can be neither cut short nor resumed.
+  void add_to(CLI::App& command, bool short_work = false);
   /// The checkpoint is as asked for, else beside the result, else nowhere. What an interrupted run has left beside the
   /// result is continued with --resume only, a UsageError otherwise: it may be worth hours. A method that cannot go on
   /// keeps nothing.

@@ -68,9 +68,10 @@ void show(const CommonOptions& options, const CausalGraphResult& result) {
   } else {
     for (Index i = 0; i < result.weights.rows(); ++i) {
       for (Index j = 0; j < result.weights.cols(); ++j) {
-        if (!result.graph.directed(i, j)) continue;
-        lines.push_back({result.weights(i, j),
-                         fmt::format("  {} → {}   weight {:.3f}", name_of(i), name_of(j), result.weights(i, j))});
+        const bool directed = result.graph.directed(i, j) != 0;
+        if (!directed && (i > j || !result.graph.undirected(i, j))) continue;
+        lines.push_back({result.weights(i, j), fmt::format("  {} {} {}   weight {:.3f}", name_of(i),
+                                                           directed ? "→" : "–", name_of(j), result.weights(i, j))});
       }
     }
   }

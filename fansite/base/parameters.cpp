@@ -46,7 +46,7 @@ T parse_number(const Parameter& parameter, std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, code] = std::from_chars(text.data(), end, value);
   if (code == std::errc::result_out_of_range) {
-    throw ParameterError(parameter.name, fmt::format("{} is too large; use {}", excerpt(text), parameter.allowed()));
+    throw ParameterError(parameter.name, fmt::format("{} is out of range; use {}", excerpt(text), parameter.allowed()));
   }
   if (code != std::errc{} || stop != end || text.empty()) {
     throw ParameterError(parameter.name, fmt::format("'{}' is not {}; use {}", excerpt(text),
@@ -133,7 +133,7 @@ Value parse_value(const Parameter& parameter, std::string_view text) {
     case Type::number:
       return parse_number<double>(parameter, text);
     case Type::duration:
-      return parse_duration(text, parameter.name);
+      return text == "0" ? 0.0 : parse_duration(text, parameter.name);  // 0: as long as it takes
     case Type::choice:
     case Type::text:
       break;
@@ -174,6 +174,10 @@ void throw_wrong_type(const Parameter& parameter, const Value& value) {
                                                    type_in_words(parameter.type), parameter.allowed()));
 }
 
+void throw_out_of_range(const Parameter& parameter, const Value& value) {
+  throw ParameterError(parameter.name, fmt::format("{} is out of range; use {}", to_text(value), parameter.allowed()));
+}
+
 Value converted(const Parameter& parameter, const Value& value) {
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* natural = std::get_if<std::uint64_t>(&value);
@@ -202,6 +206,7 @@ Value converted(const Parameter& parameter, const Value& value) {
       break;
     case Type::numbers:
       if (const auto* number = std::get_if<double>(&value)) return std::vector<double>{*number};
+      if (whole != nullptr) return std::vector<double>{static_cast<double>(*whole)};
       if (const auto* names = std::get_if<std::vector<std::string>>(&value); names && names->empty()) {
         return std::vector<double>{};
       }
@@ -222,7 +227,7 @@ Value converted(const Parameter& parameter, const Value& value) {
 void check_value(const Parameter& parameter, const Value& value) {
   const auto check_number = [&](double number) {
     if (std::isfinite(number) && parameter.range.contains(number)) return;
-    throw ParameterError(parameter.name, fmt::format("{} is out of range; use {}", number, parameter.allowed()));
+    throw_out_of_range(parameter, number);
   };
   if (const auto* whole = std::get_if<std::int64_t>(&value)) check_number(static_cast<double>(*whole));
   if (const auto* number = std::get_if<double>(&value)) check_number(*number);

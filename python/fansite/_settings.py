@@ -113,14 +113,18 @@ def method_options(estimator: Any, method: Method, default: Method, options: Map
         value = getattr(estimator, name, None)
         if value is None:
             continue
-        if name in method.parameters:
-            values[name] = plain(parameter, value)
-        elif value != parameter.default:
+        given = plain(parameter, value)
+        if method.name != default.name and given == parameter.default:
+            continue  # the method's own default holds
+        if name not in method.parameters:
             raise ValueError(f"[{name}] {method.name} has no such parameter; {default.name} has it.")
+        values[name] = plain(method.parameters[name], value)
     for name, value in (options or {}).items():
         if name not in method.parameters:
             known = ", ".join(method.parameters) or "none"
             raise ValueError(f"[{name}] {method.name} has no such parameter; they are: {known}.")
+        if name in values and values[name] != default.parameters[name].default:
+            raise ValueError(f"[{name}] it is given twice, as an argument and in options; give it once.")
         values[name] = plain(method.parameters[name], value)
     return values
 

@@ -29,8 +29,9 @@ def table(parameters: dict[str, Parameter]) -> str:
             option = "--no-" + option[2:]
         default = ",".join(map(str, each.default)) if isinstance(each.default, list) else each.default
         allowed = ", ".join(each.choices) or ": ".join(filter(None, [each.type, each.range]))
-        effect = "" if each.changes_answers else " (changes no answer)"
-        lines.append(f"| `{option}` | `{each.name}` | {default} | {allowed} | {each.help}{effect} |")
+        effect = "" if each.changes_answers else " (not part of a result's settings)"
+        name = "random_state" if each.name == "seed" else each.name
+        lines.append(f"| `{option}` | `{name}` | {default} | {allowed} | {each.help}{effect} |")
     return "\n".join(lines) + "\n"
 
 
@@ -50,7 +51,7 @@ def text() -> str:
     ]
     for kind, title in TITLES.items():
         parts += [f"## {title}\n", *(section(each) for each in methods(kind))]
-    parts += ["## Every run (`mb`, `dag`, `plan`, `entropy`)\n", table(RUN)]
+    parts += ["## Every run (`mb`, `dag`, `plan`; `entropy` but for the time budget)\n", table(RUN)]
     parts += ["## `fansite simulate`\n", table(SIMULATE)]
     return "\n".join(parts)
 

@@ -80,8 +80,9 @@ const Description& TrainParams::description() {
                  at_least(0))
           .field("evaluate_every", &P::evaluate_every, "steps from one evaluation to the next", at_least(1))
           .rule([](const P& p) {
-            check(p.patience == 0 || p.held_out > 0,
-                  "[patience] it needs rows held out to judge by; set held_out above 0");
+            if (p.patience > 0 && p.held_out <= 0) {
+              throw ParameterError("patience", "it needs rows held out to judge by; set held_out above 0");
+            }
           })
           .done();
   return list;
