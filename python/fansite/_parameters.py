@@ -23,9 +23,9 @@ class BoundaryParameters:
     estimator : {'auto', 'gaussian', 'flow'}
         Of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data).
     effort : {'quick', 'normal', 'thorough'}
-        Of networks: quick (a first look), normal or thorough.
+        Of training, searching and refining with networks: quick (a first look), normal or thorough.
     stop : {'calibrated', 'paper'}
-        Calibrated (by the data, see fdr) or paper (by eps_grow and eps_shrink).
+        Calibrated (by the data and the FDR level) or paper (by the two eps thresholds).
     fdr : float
         Calibrated: the share of false members to accept, over the table.
     eps_grow : float
@@ -132,9 +132,9 @@ class SelectorParameters:
     estimator : {'auto', 'gaussian', 'flow'}
         Of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data).
     effort : {'quick', 'normal', 'thorough'}
-        Of networks: quick (a first look), normal or thorough.
+        Of training, searching and refining with networks: quick (a first look), normal or thorough.
     stop : {'calibrated', 'paper'}
-        Calibrated (by the data, see fdr) or paper (by eps_grow and eps_shrink).
+        Calibrated (by the data and the FDR level) or paper (by the two eps thresholds).
     fdr : float
         Calibrated: the share of false members to accept, over the table.
     eps_grow : float
@@ -235,9 +235,9 @@ class GraphParameters:
     estimator : {'auto', 'gaussian', 'flow'}
         Of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data).
     effort : {'quick', 'normal', 'thorough'}
-        Of networks: quick (a first look), normal or thorough.
+        Of training, searching and refining with networks: quick (a first look), normal or thorough.
     stop : {'calibrated', 'paper'}
-        Calibrated (by the data, see fdr) or paper (by eps_grow and eps_shrink).
+        Calibrated (by the data and the FDR level) or paper (by the two eps thresholds).
     fdr : float
         Calibrated: the share of false members to accept, over the table.
     eps_grow : float
