@@ -12,6 +12,8 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/boundary/detail/prepare.h"
+#include "fansite/entropy/flow/ensemble.h"
 #include "fansite/entropy/flow/model_file.h"
 #include "fansite/graph/dag.h"
 #include "fansite/graph/metrics.h"
@@ -46,17 +48,21 @@ std::set<std::string> members(const BoundariesResult& result, std::size_t b) {
 
 using Names = std::set<std::string>;
 
+const flow::EnsembleParams& networks_of(const BoundariesResult& result) {
+  return result.estimator_parameters.as<flow::EnsembleParams>();
+}
+
 BoundariesParams gaussian() {
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
+  params.fansite().estimator = "gaussian";
   return params;
 }
 
 TEST(Boundaries, FromATable) {
   const BoundariesResult result = markov_boundaries(chain(), gaussian());
-  EXPECT_EQ(result.estimator, EstimatorKind::gaussian);
+  EXPECT_EQ(result.estimator, "gaussian");
   EXPECT_FALSE(result.linearity.has_value());
-  EXPECT_EQ(result.networks, 0);
+  EXPECT_FALSE(result.training.has_value());
   EXPECT_EQ(result.rows, 500);
   EXPECT_EQ(members(result, 0), Names{"b"});
   EXPECT_EQ(members(result, 1), (Names{"a", "c"}));
@@ -139,7 +145,7 @@ TEST(Boundaries, RecoverTheAuthorsLinearSets) {
     const Dag truth = load_dag(path).dag;
     for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
       BoundariesParams params = gaussian();
-      params.search.stop = stop;
+      params.fansite().search.stop = stop;
       std::vector<std::vector<int>> predicted, expected;
       for (const Boundary& boundary : markov_boundaries(data, params).found.boundaries) {
         predicted.push_back(boundary.member_indices());
@@ -153,12 +159,12 @@ TEST(Boundaries, RecoverTheAuthorsLinearSets) {
 // ---- Automatic choice -----------------------------------------------------------------------------------------------
 
 /// Two networks of so many steps: enough to see that flows were used, or to see plain relations, and done in no time.
-BoundariesParams small(EstimatorKind estimator, std::int64_t steps = 300) {
+BoundariesParams small(const std::string& estimator, std::int64_t steps = 300) {
   BoundariesParams params;
-  params.estimator = estimator;
-  params.repeats = 1;
-  params.folds = 2;
-  params.steps = steps;
+  params.fansite().estimator = estimator;
+  params.fansite().repeats = 1;
+  params.fansite().folds = 2;
+  params.fansite().steps = steps;
   return params;
 }
 
@@ -177,12 +183,12 @@ TEST(Automatic, LinearTablesAreLeftToTheClosedFormWhateverTheirNoise) {
   for (const Noise noise : {Noise::gauss, Noise::laplace}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const Dataset data = simulated(Sem::linear, noise, 10, 1000, seed).data;
-      const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::automatic));
-      EXPECT_EQ(result.estimator, EstimatorKind::gaussian) << name(noise) << " " << seed;
+      const BoundariesResult result = markov_boundaries(data, small("auto"));
+      EXPECT_EQ(result.estimator, "gaussian") << name(noise) << " " << seed;
       ASSERT_TRUE(result.linearity.has_value());
       EXPECT_TRUE(result.linearity->linear_equations);
       EXPECT_EQ(result.linearity->normal, noise == Noise::gauss);
-      EXPECT_EQ(result.networks, 0);
+      EXPECT_FALSE(result.training.has_value());
       EXPECT_EQ(result.found.moral_edges, markov_boundaries(data, gaussian()).found.moral_edges);
       EXPECT_THAT(result.warnings, IsEmpty());
     }
@@ -193,27 +199,28 @@ TEST(Automatic, LinearTablesAreLeftToTheClosedFormWhateverTheirNoise) {
 TEST(Automatic, ASingleTargetOfALinearTableIsLeftToTheClosedFormToo) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Dataset data = simulated(Sem::linear, Noise::laplace, 10, 1000, seed).data;
-    BoundariesParams params = small(EstimatorKind::automatic, 10);
+    BoundariesParams params = small("auto", 10);
     params.targets = {"x1"};
     const BoundariesResult result = markov_boundaries(data, params);
-    EXPECT_EQ(result.estimator, EstimatorKind::gaussian) << seed;
+    EXPECT_EQ(result.estimator, "gaussian") << seed;
     EXPECT_EQ(result.found.boundaries.size(), 1u);
   }
 }
 
 TEST(Automatic, NonlinearTablesAreLeftToFlows) {
   const Dataset data = simulated(Sem::gp, Noise::gauss, 6, 500, 4).data;
-  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::automatic));
-  EXPECT_EQ(result.estimator, EstimatorKind::flow);
-  EXPECT_EQ(result.params.estimator, EstimatorKind::automatic);
+  const BoundariesResult result = markov_boundaries(data, small("auto"));
+  EXPECT_EQ(result.estimator, "flow");
+  EXPECT_EQ(result.params.fansite().estimator, "auto");
   ASSERT_TRUE(result.linearity.has_value());
   EXPECT_FALSE(result.linearity->linear_equations);
   EXPECT_LT(result.linearity->pair_p_value, 0.01);
   EXPECT_GE(result.linearity->pair.first, 0);
-  EXPECT_EQ(result.networks, 2);
-  EXPECT_EQ(result.training_steps, 600);
+  ASSERT_TRUE(result.training.has_value());
+  EXPECT_EQ(result.training->networks, 2);
+  EXPECT_EQ(result.training->steps, 600);
   EXPECT_GT(result.evaluations, 0);
-  EXPECT_EQ(result.flow.folds, 2);
+  EXPECT_EQ(networks_of(result).folds, 2);
   for (const Boundary& boundary : result.found.boundaries) {
     EXPECT_FALSE(boundary.path.empty());
     for (const Member& member : boundary.members) {
@@ -235,15 +242,14 @@ Dataset parabola(Index rows, int columns, std::uint64_t seed, double noise = 0.3
 }
 
 TEST(Automatic, FewRowsAndManyColumnsAreNotForFlowsAndTheWarningSaysWhy) {
-  const BoundariesResult few = markov_boundaries(parabola(99, 3, 1, 0.1), small(EstimatorKind::automatic));
-  EXPECT_EQ(few.estimator, EstimatorKind::gaussian);
+  const BoundariesResult few = markov_boundaries(parabola(99, 3, 1, 0.1), small("auto"));
+  EXPECT_EQ(few.estimator, "gaussian");
   EXPECT_FALSE(few.linearity->linear_equations);
   EXPECT_THAT(few.warnings,
               Contains(AllOf(HasSubstr("'x1' and 'x2'"), HasSubstr("99 rows are few"), HasSubstr("--estimator flow"))));
-  EXPECT_EQ(markov_boundaries(parabola(100, 3, 1, 0.1), small(EstimatorKind::automatic, 10)).estimator,
-            EstimatorKind::flow);
-  const BoundariesResult wide = markov_boundaries(parabola(200, 301, 1, 0.1), small(EstimatorKind::automatic));
-  EXPECT_EQ(wide.estimator, EstimatorKind::gaussian);
+  EXPECT_EQ(markov_boundaries(parabola(100, 3, 1, 0.1), small("auto", 10)).estimator, "flow");
+  const BoundariesResult wide = markov_boundaries(parabola(200, 301, 1, 0.1), small("auto"));
+  EXPECT_EQ(wide.estimator, "gaussian");
   EXPECT_THAT(wide.warnings, Contains(AllOf(HasSubstr("'x1' and 'x2'"), HasSubstr("301 variables are many"))));
 }
 
@@ -252,12 +258,12 @@ TEST(Automatic, FewRowsAndManyColumnsAreNotForFlowsAndTheWarningSaysWhy) {
 TEST(FlowBoundaries, SeeWhatNoLineShows) {
   const Dataset data = parabola(600, 3, 2);
   EXPECT_THAT(markov_boundaries(data, gaussian()).found.moral_edges, IsEmpty());
-  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow, 1500));
+  const BoundariesResult result = markov_boundaries(data, small("flow", 1500));
   EXPECT_EQ(members(result, 0), Names{"x2"});
   EXPECT_EQ(members(result, 1), Names{"x1"});
   EXPECT_EQ(members(result, 2), Names{});
   EXPECT_FALSE(result.linearity->linear_equations);
-  EXPECT_EQ(result.flow.train.base, flow::BaseKind::none);
+  EXPECT_EQ(networks_of(result).train.base, flow::BaseKind::none);
   const Member& member = result.found.boundaries[1].members.at(0);
   EXPECT_GT(member.gain, 0.4);
   EXPECT_LT(member.p_value, 1e-6);
@@ -272,7 +278,7 @@ TEST(FlowBoundaries, OfPureNoiseAreEmpty) {
   for (int table = 0; table < 3; ++table) {
     Dataset data{default_names(5), Matrix(300, 5)};
     for (Index i = 0; i < data.values.size(); ++i) data.values.data()[i] = random.normal();
-    const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow, 500));
+    const BoundariesResult result = markov_boundaries(data, small("flow", 500));
     edges += static_cast<int>(result.found.moral_edges.size());
     EXPECT_EQ(result.found.boundaries.size(), 5u);
   }
@@ -285,7 +291,7 @@ TEST(FlowBoundaries, OfConstantAndCopiedColumns) {
   data.values.conservativeResize(Eigen::NoChange, 5);
   data.values.col(3).setConstant(7);
   data.values.col(4) = data.values.col(1);
-  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow, 1500));
+  const BoundariesResult result = markov_boundaries(data, small("flow", 1500));
   EXPECT_EQ(members(result, 0), Names{"y"});  // not the copy as well
   EXPECT_EQ(members(result, 1), Names{"x"});
   EXPECT_EQ(members(result, 3), Names{});
@@ -304,10 +310,10 @@ TEST(FlowBoundaries, WithNothingToLearnAreEmpty) {
   Dataset data = parabola(200, 3, 2);
   data.values.col(1).setConstant(7);
   data.values.col(2) = data.values.col(0);
-  const BoundariesResult result = markov_boundaries(data, small(EstimatorKind::flow));
+  const BoundariesResult result = markov_boundaries(data, small("flow"));
   EXPECT_THAT(result.found.moral_edges, IsEmpty());
   EXPECT_EQ(result.found.boundaries.size(), 3u);
-  EXPECT_EQ(result.networks, 0);
+  EXPECT_FALSE(result.training.has_value());
 }
 
 /// Every number that was found.
@@ -347,14 +353,14 @@ bool same(const Boundaries& a, const Boundaries& b) {
 
 TEST(FlowBoundaries, SameBitsForOneAndTwoThreadsAndAnotherSeedGivesOthers) {
   const Dataset data = simulated(Sem::gp, Noise::gauss, 5, 300, 4).data;
-  BoundariesParams params = small(EstimatorKind::flow);
+  BoundariesParams params = small("flow");
   const auto with_threads = [&](int threads) {
     const ThreadLimit limit(threads);
     return markov_boundaries(data, params).found;
   };
   const Boundaries one = with_threads(1);
   EXPECT_TRUE(same(with_threads(2), one));
-  params.seed = 1;
+  params.run.seed = 1;
   EXPECT_FALSE(same(with_threads(1), one));
 }
 
@@ -367,32 +373,33 @@ class SavedModels : public testing::Test {
 
 TEST_F(SavedModels, GiveTheSameBoundariesBitForBit) {
   const Dataset data = simulated(Sem::gp, Noise::gauss, 5, 300, 4).data;
-  BoundariesParams params = small(EstimatorKind::flow);
-  params.files.save_model = file;
+  BoundariesParams params = small("flow");
+  params.run.save_model = file;
   const BoundariesResult trained = markov_boundaries(data, params);
   BoundariesParams loading;  // whose settings are the model's
-  loading.estimator = EstimatorKind::flow;
-  loading.files.model = file;
+  loading.fansite().estimator = "flow";
+  loading.run.model = file;
   const BoundariesResult loaded = markov_boundaries(data, loading);
   EXPECT_TRUE(same(loaded.found, trained.found));
-  EXPECT_EQ(loaded.flow, trained.flow);
-  EXPECT_EQ(loaded.networks, 2);
-  EXPECT_EQ(loaded.training_steps, 600);
+  EXPECT_EQ(networks_of(loaded), networks_of(trained));
+  ASSERT_TRUE(loaded.training.has_value());
+  EXPECT_EQ(loaded.training->networks, 2);
+  EXPECT_EQ(loaded.training->steps, 600);
 }
 
 TEST_F(SavedModels, WithoutFoldsCannotJudgeTheirOwnTable) {
   const Dataset data = parabola(400, 3, 2);
-  BoundariesParams params = small(EstimatorKind::flow, 1000);
-  params.folds = 1;
-  params.search.stop = StopRule::paper;
-  params.search.eps_grow = 0.05;
-  params.files.save_model = file;
+  BoundariesParams params = small("flow", 1000);
+  params.fansite().folds = 1;
+  params.fansite().search.stop = StopRule::paper;
+  params.fansite().search.eps_grow = 0.05;
+  params.run.save_model = file;
   const BoundariesResult trained = markov_boundaries(data, params);
   EXPECT_EQ(members(trained, 0), Names{"x2"});
-  params.files = {};
-  params.files.model = file;
+  params.run = {};
+  params.run.model = file;
   EXPECT_EQ(members(markov_boundaries(data, params), 0), Names{"x2"});
-  params.search = {};
+  params.fansite().search = {};
   EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(data, params); }),
               AllOf(HasSubstr("has seen every row"), HasSubstr("two folds or more"), HasSubstr("--stop paper")));
   // Rows of another table are new to it.
@@ -401,8 +408,8 @@ TEST_F(SavedModels, WithoutFoldsCannotJudgeTheirOwnTable) {
 
 // Hours of training must not end in a refusal that was certain from the start.
 TEST(FlowBoundaries, OneFoldIsRefusedBeforeTheTraining) {
-  BoundariesParams params = small(EstimatorKind::flow, 100'000'000);
-  params.folds = 1;
+  BoundariesParams params = small("flow", 100'000'000);
+  params.fansite().folds = 1;
   /// Ends the training that should not be.
   class Patience final : public Progress {
    public:
@@ -418,34 +425,45 @@ TEST(FlowBoundaries, OneFoldIsRefusedBeforeTheTraining) {
 }
 
 TEST_F(SavedModels, OfAnotherTableAreRefused) {
-  BoundariesParams params = small(EstimatorKind::flow, 10);
-  params.files.save_model = file;
+  BoundariesParams params = small("flow", 10);
+  params.run.save_model = file;
   markov_boundaries(parabola(200, 3, 2), params);
-  params.files = {};
-  params.files.model = file;
+  params.run = {};
+  params.run.model = file;
   EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(chain(), params); }), HasSubstr("another table"));
   EXPECT_THAT(message_of<UsageError>([&] { markov_boundaries(parabola(200, 4, 2), params); }), HasSubstr("'x4'"));
 }
 
 TEST(FlowBoundaries, StartFromAGaussianWhereRelationsAreLinear) {
-  const BoundariesResult result = markov_boundaries(chain(), small(EstimatorKind::flow, 50));
+  const BoundariesResult result = markov_boundaries(chain(), small("flow", 50));
   EXPECT_TRUE(result.linearity->linear_equations);
-  EXPECT_EQ(result.flow.train.base, flow::BaseKind::gaussian);
+  EXPECT_EQ(networks_of(result).train.base, flow::BaseKind::gaussian);
   EXPECT_EQ(result.found.moral_edges, markov_boundaries(chain(), gaussian()).found.moral_edges);
 }
 
 TEST(FlowBoundaries, StopWhenAsked) {
   Impatient progress;
-  EXPECT_THROW(markov_boundaries(parabola(200, 3, 2), small(EstimatorKind::flow), progress), Interrupted);
+  EXPECT_THROW(markov_boundaries(parabola(200, 3, 2), small("flow"), progress), Interrupted);
 }
 
 // ---- Effort ---------------------------------------------------------------------------------------------------------
 
+/// The networks that a search of so many variables would train, if relations are not linear.
+flow::EnsembleParams networks_for(const FansiteParams& params, int variables) {
+  const Dataset data{default_names(variables), Matrix::Random(20, variables)};
+  NoProgress progress;
+  const Context context(data, {}, {}, progress);
+  const SearchedTargets targets(data, {}, context.facts().copy_of);
+  const Preparation prepared{.gaussian = GaussianEstimator(context.covariance()),
+                             .estimator = &entropy_estimators().at("flow")};
+  return network_parameters({context, targets}, params, prepared).as<flow::EnsembleParams>();
+}
+
 TEST(Effort, OrdersTheWork) {
   const auto work = [](Effort effort, int variables) {
-    BoundariesParams params;
+    FansiteParams params;
     params.effort = effort;
-    const flow::EnsembleParams flow = search_ensemble(params, variables, false);
+    const flow::EnsembleParams flow = networks_for(params, variables);
     EXPECT_GE(flow.folds, 2);  // the calibrated rule needs them
     return static_cast<double>(flow.networks()) * static_cast<double>(flow.train.steps);
   };
@@ -457,27 +475,30 @@ TEST(Effort, OrdersTheWork) {
 }
 
 TEST(Effort, GivesWayToWhatIsAskedFor) {
-  BoundariesParams params = small(EstimatorKind::flow, 77);
-  params.effort = Effort::thorough;
-  params.seed = 9;
-  const flow::EnsembleParams flow = search_ensemble(params, 20, false);
-  EXPECT_EQ(flow.repeats, 1);
-  EXPECT_EQ(flow.folds, 2);
-  EXPECT_EQ(flow.train.steps, 77);
-  EXPECT_EQ(flow.seed, 9u);
-  params.folds = 0;
-  EXPECT_EQ(search_ensemble(params, 20, false).folds, search_ensemble({}, 20, false).folds);
+  BoundariesParams params = small("flow", 77);
+  params.fansite().effort = Effort::thorough;
+  params.run.seed = 9;
+  const BoundariesResult found = markov_boundaries(parabola(100, 3, 2), params);
+  for (const flow::EnsembleParams& flow : {networks_for(params.fansite(), 20), networks_of(found)}) {
+    EXPECT_EQ(flow.repeats, 1);
+    EXPECT_EQ(flow.folds, 2);
+    EXPECT_EQ(flow.train.steps, 77);
+  }
+  EXPECT_EQ(networks_of(found).seed, 9u);
+  params.fansite().folds = 0;
+  EXPECT_EQ(networks_for(params.fansite(), 20).folds, networks_for({}, 20).folds);
 }
 
 TEST(Effort, NegativeNumbersAreNoDefaults) {
   const auto message = [](auto change) {
-    BoundariesParams params = small(EstimatorKind::flow, 10);
+    BoundariesParams params = small("flow", 10);
     change(params);
     return message_of<UsageError>([&] { markov_boundaries(parabola(200, 3, 2), params); });
   };
-  EXPECT_THAT(message([](BoundariesParams& p) { p.repeats = -1; }), HasSubstr("-1 repeats"));
-  EXPECT_THAT(message([](BoundariesParams& p) { p.folds = -2; }), HasSubstr("-2 folds"));
-  EXPECT_THAT(message([](BoundariesParams& p) { p.steps = -3; }), HasSubstr("-3 steps"));
+  EXPECT_THAT(message([](BoundariesParams& p) { p.fansite().repeats = -1; }),
+              HasSubstr("[repeats] -1 is out of range"));
+  EXPECT_THAT(message([](BoundariesParams& p) { p.fansite().folds = -2; }), HasSubstr("[folds] -2 is out of range"));
+  EXPECT_THAT(message([](BoundariesParams& p) { p.fansite().steps = -3; }), HasSubstr("[steps] -3 is out of range"));
 }
 
 TEST(Effort, HasANameAndBack) {
@@ -502,14 +523,14 @@ TEST(MarkovBoundaries, ATargetOfTwoValuesIsLeftToTheGaussianEstimator) {
   params.targets = {"y"};
   const BoundariesResult found = markov_boundaries(data, params);
   ASSERT_FALSE(found.linearity->linear_equations);  // flows would be used for another target
-  EXPECT_EQ(found.estimator, EstimatorKind::gaussian);
+  EXPECT_EQ(found.estimator, "gaussian");
   EXPECT_THAT(found.warnings, testing::Contains(testing::HasSubstr("'y' holds two values")));
   ASSERT_EQ(found.found.boundaries.size(), 1u);
   EXPECT_EQ(found.found.boundaries[0].member_indices(), std::vector<int>{0});
 
-  params.estimator = EstimatorKind::flow;
-  params.effort = Effort::quick;
-  params.steps = 100;
+  params.fansite().estimator = "flow";
+  params.fansite().effort = Effort::quick;
+  params.fansite().steps = 100;
   EXPECT_THAT(markov_boundaries(data, params).warnings, testing::Contains(testing::HasSubstr("'y' holds two values")));
 }
 

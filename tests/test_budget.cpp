@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fansite/base/progress.h"
+#include "fansite/entropy/flow/fit.h"
 #include "properties.h"
 
 namespace fansite {
@@ -19,24 +20,24 @@ flow::EnsembleParams networks(int repeats, int folds, std::int64_t steps) {
 }
 
 TEST(Budget, NetworksThatFitStayAsTheyAre) {
-  EXPECT_EQ(fitted(networks(4, 10, 15000), 600000), networks(4, 10, 15000));
+  EXPECT_EQ(flow::fitted_to(networks(4, 10, 15000), 600000), networks(4, 10, 15000));
 }
 
 TEST(Budget, RepeatsGoFirstThenFoldsThenSteps) {
-  EXPECT_EQ(fitted(networks(4, 10, 15000), 599999), networks(3, 10, 15000));
-  EXPECT_EQ(fitted(networks(4, 10, 15000), 150000), networks(1, 10, 15000));
-  EXPECT_EQ(fitted(networks(4, 10, 15000), 149999), networks(1, 5, 15000));
-  EXPECT_EQ(fitted(networks(4, 10, 15000), 50000), networks(1, 5, 10000));
-  EXPECT_EQ(fitted(networks(4, 10, 15000), 9999), std::nullopt);
-  EXPECT_EQ(fitted(networks(4, 2, 15000), 10000), networks(1, 2, 5000));  // as few folds as were asked for
-  EXPECT_EQ(fitted(networks(2, 2, 300), 600), networks(1, 2, 300));       // and as few steps
+  EXPECT_EQ(flow::fitted_to(networks(4, 10, 15000), 599999), networks(3, 10, 15000));
+  EXPECT_EQ(flow::fitted_to(networks(4, 10, 15000), 150000), networks(1, 10, 15000));
+  EXPECT_EQ(flow::fitted_to(networks(4, 10, 15000), 149999), networks(1, 5, 15000));
+  EXPECT_EQ(flow::fitted_to(networks(4, 10, 15000), 50000), networks(1, 5, 10000));
+  EXPECT_EQ(flow::fitted_to(networks(4, 10, 15000), 9999), std::nullopt);
+  EXPECT_EQ(flow::fitted_to(networks(4, 2, 15000), 10000), networks(1, 2, 5000));  // as few folds as were asked for
+  EXPECT_EQ(flow::fitted_to(networks(2, 2, 300), 600), networks(1, 2, 300));       // and as few steps
 }
 
 TEST(Budget, WhatIsFittedFits) {
   EXPECT_TRUE(rc::check("no more networks and steps than were asked for, and than there is time for", [] {
     const auto asked = networks(*rc::gen::inRange(1, 10), *rc::gen::inRange(1, 20), *rc::gen::inRange(1, 30000));
     const double steps = *rc::gen::inRange(0, 1000000);
-    const auto fit = fitted(asked, steps);
+    const auto fit = flow::fitted_to(asked, steps);
     if (!fit) return;
     RC_ASSERT(static_cast<double>(fit->networks()) * static_cast<double>(fit->train.steps) <= steps);
     RC_ASSERT(fit->repeats <= asked.repeats && fit->folds <= asked.folds && fit->train.steps <= asked.train.steps);
@@ -44,11 +45,10 @@ TEST(Budget, WhatIsFittedFits) {
 }
 
 TEST(Budget, WithoutOneThereIsNoEnd) {
-  const Stopwatch watch;
-  const Budget none(0, watch);
+  const Budget none(0);
   EXPECT_FALSE(none.limited());
   EXPECT_EQ(none.after(0.5), Budget::never());
-  const Budget hour(3600, watch);
+  const Budget hour(3600);
   EXPECT_TRUE(hour.limited());
   EXPECT_NEAR(hour.after(0.5), 1800, 60);
 }

@@ -38,7 +38,8 @@ class CliTest : public ProgramTest {
 
 TEST_F(CliTest, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(works({"--version"}).out, "fansite " FANSITE_VERSION "\n");
-  for (const std::string command : {"", "simulate", "mb", "plan", "entropy", "eval", "verify", "report", "bench"}) {
+  for (const std::string command :
+       {"", "simulate", "mb", "plan", "entropy", "eval", "methods", "verify", "report", "bench"}) {
     const Outcome help =
         works(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
     EXPECT_THAT(help.out, HasSubstr("Usage: fansite " + command));
@@ -48,7 +49,8 @@ TEST_F(CliTest, HelpAndVersionAreNoErrors) {
 
 TEST_F(CliTest, WrongCommands) {
   fails(std::vector<std::string>{}, 2, {"subcommand is required", "fansite --help"});
-  fails({"markov"}, 2, {"no command 'markov'", "simulate, mb, plan, dag, entropy, eval, verify, report, bench"});
+  fails({"markov"}, 2,
+        {"no command 'markov'", "simulate, mb, plan, dag, entropy, eval, methods, verify, report, bench"});
   fails({"mb"}, 2, {"DATA is required", "fansite mb --help"});
   fails({"eval", "data.csv"}, 2, {"--truth is required"});
   fails({"simulate"}, 2, {"--out is required"});
@@ -63,26 +65,26 @@ TEST_F(CliTest, OptionValuesOutOfRange) {
     const char *option, *value;
     std::vector<std::string> phrases;
   } cases[] = {
-      {"--fdr", "0", {"fdr is 0", "between 0 and 1"}},
-      {"--fdr", "1.5", {"fdr is 1.5", "between 0 and 1"}},
-      {"--fdr", "-1", {"fdr is -1", "between 0 and 1"}},
-      {"--fdr", "nan", {"fdr is nan", "between 0 and 1"}},
-      {"--fdr", "five", {"--fdr = five"}},
-      {"--eps-grow", "-0.1", {"eps-grow is -0.1"}},
-      {"--eps-shrink", "-0.1", {"eps-shrink is -0.1"}},
-      {"--patience", "-2", {"patience is -2", "0 or more"}},
-      {"--max-size", "-1", {"max-size is -1", "0 for no limit"}},
+      {"--fdr", "0", {"[--fdr] 0 is out of range", "above 0 and below 1"}},
+      {"--fdr", "1.5", {"[--fdr] 1.5 is out of range", "above 0 and below 1"}},
+      {"--fdr", "-1", {"[--fdr] -1 is out of range", "above 0 and below 1"}},
+      {"--fdr", "nan", {"[--fdr] nan is out of range", "above 0 and below 1"}},
+      {"--fdr", "five", {"[--fdr] 'five' is not a number"}},
+      {"--eps-grow", "-0.1", {"[--eps-grow] -0.1 is out of range"}},
+      {"--eps-shrink", "-0.1", {"[--eps-shrink] -0.1 is out of range"}},
+      {"--patience", "-2", {"[--patience] -2 is out of range", "-1 or more"}},
+      {"--max-size", "-1", {"[--max-size] -1 is out of range", "0 or more"}},
       {"--threads", "-1", {"-1 threads", "0 for one per core"}},
-      {"--seed", "-1", {"--seed: -1 is negative"}},
-      {"--seed", "x", {"--seed = x"}},
+      {"--seed", "-1", {"[--seed] -1 is negative"}},
+      {"--seed", "x", {"[--seed] 'x' is not a whole number"}},
       {"--stop", "soon", {"'soon'", "calibrated or paper"}},
-      {"--rule", "xor", {"'xor'", "or, and, or none"}},
+      {"--rule", "xor", {"'xor'", "or, and or none"}},
       {"--estimator", "tarot", {"'tarot'", "auto, gaussian or flow"}},
       {"--effort", "heroic", {"'heroic'", "quick, normal or thorough"}},
-      {"--repeats", "-3", {"-3 repeats"}},
-      {"--folds", "-2", {"-2 folds"}},
-      {"--steps", "-1", {"-1 steps"}},
-      {"--steps", "many", {"--steps = many"}},
+      {"--repeats", "-3", {"[--repeats] -3 is out of range"}},
+      {"--folds", "-2", {"[--folds] -2 is out of range"}},
+      {"--steps", "-1", {"[--steps] -1 is out of range"}},
+      {"--steps", "many", {"[--steps] 'many' is not a whole number"}},
       {"--missing", "guess", {"guess", "error", "drop"}},
   };
   for (const auto& [option, value, phrases] : cases) {
@@ -95,15 +97,15 @@ TEST_F(CliTest, SimulateOptionsOutOfRange) {
     std::vector<std::string> options;
     std::vector<std::string> phrases;
   } cases[] = {
-      {{"--sem", "magic"}, {"\"magic\"", "linear, gp, mlp, pnl, gene"}},
-      {{"--graph", "tree"}, {"\"tree\"", "er, sf"}},
-      {{"--noise", "pink"}, {"\"pink\"", "gauss, uniform, laplace, gumbel, exponential, mixed"}},
+      {{"--sem", "magic"}, {"[--sem] 'magic'", "linear, gp, mlp, pnl or gene"}},
+      {{"--graph", "tree"}, {"[--graph] 'tree'", "er or sf"}},
+      {{"--noise", "pink"}, {"[--noise] 'pink'", "gauss, uniform, laplace, gumbel, exponential or mixed"}},
       {{"--format", "xls"}, {"xls", "csv", "npy"}},
-      {{"--nodes", "0"}, {"0 nodes", "at least 1"}},
-      {{"--rows", "0"}, {"0 rows", "at least 1"}},
-      {{"--degree", "-1"}, {"degree -1"}},
+      {{"--nodes", "0"}, {"[--nodes] 0 is out of range", "1 or more"}},
+      {{"--rows", "0"}, {"[--rows] 0 is out of range", "1 or more"}},
+      {{"--degree", "-1"}, {"[--degree] -1 is out of range"}},
       {{"--degree", "40"}, {"degree 40", "largest possible is 14.5"}},
-      {{"--seed", "-1"}, {"--seed: -1 is negative"}},
+      {{"--seed", "-1"}, {"[--seed] -1 is negative"}},
       {{"--threads", "-1"}, {"-1 threads"}},
       {{"--sem", "gp", "--rows", "6000"}, {"6000 rows", "limit is 5000"}},
       {{"--sem", "gp", "--weight-low", "1"}, {"gp equations have no weights"}},

@@ -45,7 +45,7 @@ TEST_F(PlanCommand, IsJsonForPrograms) {
 TEST_F(PlanCommand, RefusesWhatMbRefuses) {
   fails({"plan", "nowhere.csv"}, 2, {"nowhere.csv"});
   fails({"plan", "sim/data.csv", "--target", "x9"}, 2, {"x9"});
-  fails({"plan", "sim/data.csv", "--effort", "some"}, 2, {"effort 'some'"});
+  fails({"plan", "sim/data.csv", "--effort", "some"}, 2, {"[--effort] 'some' is unknown"});
   fails({"plan"}, 2, {"DATA is required"});
 }
 

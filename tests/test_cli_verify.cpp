@@ -49,7 +49,7 @@ TEST_F(VerifyTest, ModelsThatWereGiven) {
   works(with_flow({"mb", "s/data.csv", "--save-model", "other", "--seed", "3", "--quiet"}));
   expect_to_agree({"mb", "s/data.csv", "--model", "m"}, {"--model", "m"});
   fails({"verify", "r.json", "s/data.csv"}, 3, {"--model"});
-  fails({"verify", "r.json", "s/data.csv", "--model", "other"}, 1, {"the bits differ", "in \"settings\""});
+  fails({"verify", "r.json", "s/data.csv", "--model", "other"}, 1, {"the bits differ", "in \"manifest\""});
   expect_to_agree({"mb", "s/data.csv", "--estimator", "gaussian"});
   fails({"verify", "r.json", "s/data.csv", "--model", "m"}, 3, {"without a trained model"});
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fansite/base/error.h"
+#include "fansite/entropy/flow/ensemble.h"
 #include "support.h"
 
 namespace fansite {
@@ -31,7 +32,7 @@ Dataset chain(const std::vector<std::string>& names) {
 /// In closed form.
 BoundariesResult boundaries_of(const Dataset& data) {
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
+  params.fansite().estimator = "gaussian";
   return markov_boundaries(data, params);
 }
 
@@ -43,7 +44,7 @@ TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
   EXPECT_EQ(root["rows"], 300);
   EXPECT_EQ(root["settings"]["stop"], "calibrated");
   EXPECT_EQ(root["settings"]["fdr"], 0.05);
-  EXPECT_FALSE(root["settings"].contains("eps_grow"));
+  EXPECT_EQ(root["settings"]["eps_grow"], 0.005);  // of every parameter, in use or not
   EXPECT_EQ(root["boundaries"].size(), 3u);
   EXPECT_EQ(root["boundaries"][1]["target"], "b");
   const json& member = root["boundaries"][0]["members"][0];
@@ -86,14 +87,15 @@ BoundariesResult found_by_flows() {
   result.names = {"a", "b", "c"};
   result.rows = 300;
   result.copy_of = {-1, -1, -1};
-  result.params.effort = Effort::quick;
-  result.estimator = EstimatorKind::flow;
-  result.flow.repeats = 1;
-  result.flow.folds = 5;
-  result.networks = 5;
-  result.training_steps = 40000;
+  result.params.fansite().effort = Effort::quick;
+  result.estimator = "flow";
+  flow::EnsembleParams networks;
+  networks.repeats = 1;
+  networks.folds = 5;
+  result.estimator_parameters = networks;
   result.evaluations = 123456789012;
-  result.curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}};
+  result.training =
+      TrainingReport{.networks = 5, .steps = 40000, .curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}}};
   result.calibration = Calibration{300, 2, {0.5, 0.5}, {{1, {0.5, 0.5}, 0.125, 0.75, 0, 1, 0, 0}}};
   result.model_hash = 255;
   result.unfinished = "time ran out";
@@ -133,15 +135,17 @@ TEST(Json, FlowsTellMore) {
   EXPECT_EQ(root["estimator"], "flow");
   EXPECT_EQ(root["settings"]["estimator"], "auto");
   EXPECT_EQ(root["settings"]["effort"], "quick");
-  EXPECT_EQ(root["settings"]["flow"]["repeats"], 1);
-  EXPECT_EQ(root["settings"]["flow"]["folds"], 5);
-  EXPECT_TRUE(root["settings"]["flow"].contains("steps"));
-  EXPECT_EQ(root["networks"], 5);
-  EXPECT_EQ(root["training_steps"], 40000);
+  const json& training = root["training"];
+  EXPECT_EQ(training["parameters"]["repeats"], 1);
+  EXPECT_EQ(training["parameters"]["folds"], 5);
+  EXPECT_TRUE(training["parameters"].contains("steps"));
+  EXPECT_EQ(training["networks"], 5);
+  EXPECT_EQ(training["steps"], 40000);
   EXPECT_EQ(root["tested_pairs"], 2);
   EXPECT_EQ(root["timing"]["evaluations"], 123456789012);
-  EXPECT_EQ(root["training"], json::parse(R"({"networks": 5, "steps": 40000, "curve": [{"step": 250, "training": 1.5,
-    "training_sd": 0.25, "held_out": null, "held_out_sd": null}]})"));
+  EXPECT_EQ(training.size(), 4u);
+  EXPECT_EQ(training["curve"], json::parse(R"([{"step": 250, "training": 1.5, "training_sd": 0.25, "held_out": null,
+    "held_out_sd": null}])"));
   EXPECT_EQ(root["calibration"], json::parse(R"({"rows": 300, "bins": 2, "pit": [0.5, 0.5], "variables": [{"name": "b",
     "ks": 0.125, "p_value": 0.75, "latent_mean": 0.0, "latent_sd": 1.0, "latent_skewness": 0.0,
     "latent_kurtosis": 0.0, "pit": [0.5, 0.5]}]})"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a plan is made of. How near it comes is bench_plan's question: nothing here depends on the machine's speed.
-#include "fansite/run/plan.h"
+#include "fansite/run/boundaries.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/random.h"
 #include "fansite/entropy/flow/estimator.h"
+#include "fansite/entropy/flow/model_file.h"
 #include "tests/support.h"
 
 namespace fansite {
@@ -37,10 +38,10 @@ Dataset bent(Index rows = 300) {
 
 BoundariesParams flow_params() {
   BoundariesParams params;
-  params.estimator = EstimatorKind::flow;
-  params.effort = Effort::quick;
-  params.folds = 2;
-  params.steps = 1000;
+  params.fansite().estimator = "flow";
+  params.fansite().effort = Effort::quick;
+  params.fansite().folds = 2;
+  params.fansite().steps = 1000;
   return params;
 }
 
@@ -52,7 +53,7 @@ std::vector<std::string> names_of(const Plan& plan) {
 
 TEST(Plan, OfAGaussianRunTrainsNothing) {
   const Plan found = plan(simulate_linear(10, 1.5, 500, 1).data);
-  EXPECT_EQ(found.estimator, EstimatorKind::gaussian);
+  EXPECT_EQ(found.estimator, "gaussian");
   EXPECT_THAT(names_of(found), ElementsAre("preparing", "searching"));
   EXPECT_EQ(found.training_steps, 0);
   EXPECT_EQ(found.networks, 0);
@@ -64,7 +65,7 @@ TEST(Plan, OfAGaussianRunTrainsNothing) {
 
 TEST(Plan, HasThePhasesOfARunWithFlows) {
   const Plan found = plan(bent(), flow_params());
-  EXPECT_EQ(found.estimator, EstimatorKind::flow);
+  EXPECT_EQ(found.estimator, "flow");
   EXPECT_THAT(names_of(found), ElementsAre("preparing", "training", "searching", "graph"));
   EXPECT_EQ(found.networks, 2);
   EXPECT_EQ(found.training_steps, 2000);
@@ -83,15 +84,15 @@ TEST(Plan, HasThePhasesOfARunWithFlows) {
 
 TEST(Plan, TakesTheEstimatorThatTheRunWould) {
   BoundariesParams params = flow_params();
-  params.estimator = EstimatorKind::automatic;
-  EXPECT_EQ(plan(bent(), params).estimator, EstimatorKind::flow);
-  EXPECT_EQ(plan(simulate_linear(5, 1, 300, 1).data, params).estimator, EstimatorKind::gaussian);
+  params.fansite().estimator = "auto";
+  EXPECT_EQ(plan(bent(), params).estimator, "flow");
+  EXPECT_EQ(plan(simulate_linear(5, 1, 300, 1).data, params).estimator, "gaussian");
 }
 
 // A thousand times the steps against the noise of any machine.
 TEST(Plan, MoreStepsCostMore) {
   BoundariesParams few = flow_params(), many = flow_params();
-  many.steps = 1000 * few.steps;
+  many.fansite().steps = 1000 * few.fansite().steps;
   const Plan cheap = plan(bent(), few), dear = plan(bent(), many);
   EXPECT_EQ(dear.training_steps, 1000 * cheap.training_steps);
   EXPECT_GT(dear.phases[1].seconds, 10 * cheap.phases[1].seconds);
@@ -100,7 +101,7 @@ TEST(Plan, MoreStepsCostMore) {
 
 TEST(Plan, FewerTargetsAskForFewerDensities) {
   BoundariesParams all = flow_params(), one = flow_params();
-  all.refine = one.refine = Refine::none;
+  all.fansite().refine = one.fansite().refine = Refine::none;
   one.targets = {"b"};
   const Plan of_all = plan(bent(), all), of_one = plan(bent(), one);
   EXPECT_THAT(names_of(of_all), ElementsAre("preparing", "training", "searching"));
@@ -111,9 +112,9 @@ TEST(Plan, FewerTargetsAskForFewerDensities) {
 
 TEST(Plan, PatienceAsksForMoreDensities) {
   BoundariesParams hasty = flow_params(), patient = flow_params();
-  hasty.refine = patient.refine = Refine::none;
-  hasty.search.patience = 0;
-  patient.search.patience = 2;
+  hasty.fansite().refine = patient.fansite().refine = Refine::none;
+  hasty.fansite().search.patience = 0;
+  patient.fansite().search.patience = 2;
   EXPECT_LT(plan(bent(), hasty).evaluations, plan(bent(), patient).evaluations);
 }
 
@@ -126,7 +127,7 @@ TEST(Plan, AModelThatIsGivenIsNotTrained) {
   NoProgress silent;
   flow::save_model(flow::train_ensemble(bent(), settings, silent), path);
   BoundariesParams params;
-  params.files.model = path;
+  params.run.model = path;
   const Plan found = plan(bent(), params);
   EXPECT_THAT(names_of(found), ElementsAre("preparing", "loading", "searching", "graph"));
   EXPECT_EQ(found.networks, 3);
@@ -147,19 +148,19 @@ TEST(Plan, RefusesWhatTheRunRefuses) {
   params.targets = {"a", "a"};
   expect_same(bent(), params);
   params = {};
-  params.steps = -1;
+  params.fansite().steps = -1;
   expect_same(bent(), params);
   params = {};
-  params.search.fdr = 2;
+  params.fansite().search.fdr = 2;
   expect_same(bent(), params);
   params = flow_params();
-  params.folds = 1;
+  params.fansite().folds = 1;
   expect_same(bent(), params);
   params = flow_params();
-  params.folds = 200;
+  params.fansite().folds = 200;
   expect_same(bent(), params);  // more than the rows allow
   params = {};
-  params.files.model = "/nowhere/at/all";
+  params.run.model = "/nowhere/at/all";
   expect_same(bent(), params);
   Dataset broken = bent();
   broken.values(3, 1) = NAN;

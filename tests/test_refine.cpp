@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "fansite/boundary/links.h"
 #include "fansite/entropy/gaussian.h"
 #include "properties.h"
 #include "support.h"
@@ -246,15 +247,15 @@ TEST(Refined, StopsWhenAsked) {
   EXPECT_THROW(refined(estimator, find_boundaries(estimator), true_graph(), progress), Interrupted);
 }
 
-TEST(LinksOf, HaveAPairThatEitherBoundaryNames) {
+TEST(Links, HaveAPairThatEitherBoundaryNames) {
   Boundaries found;
   for (int target = 0; target < 4; ++target) found.boundaries.emplace_back().target = target;
   found.boundaries[0].members.emplace_back().variable = 2;
   found.boundaries[3].members.emplace_back().variable = 1;
   ByteMatrix expected = ByteMatrix::Zero(4, 4);
   expected(0, 2) = expected(2, 0) = expected(1, 3) = expected(3, 1) = 1;
-  EXPECT_EQ(links_of(found, 4), expected);
-  EXPECT_EQ(links_of({}, 3), ByteMatrix::Zero(3, 3));
+  EXPECT_EQ(links(found, 4), expected);
+  EXPECT_EQ(links(Boundaries(), 3), ByteMatrix::Zero(3, 3));
 }
 
 TEST(RefinedProperties, TheBoundariesAreTheGraphsWhateverWasFound) {
@@ -287,7 +288,7 @@ TEST(RefinedProperties, TheBoundariesAreTheGraphsWhateverWasFound) {
       expect_consistent(estimator, after);
     }
     expect_edges_of_the_boundaries(result);
-    RC_ASSERT(links_of(result, kNodes) == graph.moral_graph());
+    RC_ASSERT(links(result, kNodes) == graph.moral_graph());
     RC_ASSERT(!testing::Test::HasFailure());
   }));
 }

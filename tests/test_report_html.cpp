@@ -162,7 +162,7 @@ TEST(ReportHtml, ShowsWhatTheLibraryFinds) {
     data.values.row(i) << a, a + random.normal();
   }
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
+  params.fansite().estimator = "gaussian";
   const std::string text = to_json(markov_boundaries(data, params), RunTiming{});
   const json shown = data_of(to_html({{text, "b.json"}})).at("boundaries");
   EXPECT_EQ(shown.at("boundaries")[0].at("members")[0].at("name"), "b");

@@ -32,15 +32,18 @@ constexpr double kGrowShare = 0.65;
 constexpr double kGaussianShare = 0.5;
 
 // Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
+// `kept`: another run could go on from its state.
 void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params, const EstimatorMethod& row,
-                     const SearchEstimator& estimator, BoundaryAnswer& answer, Progress& progress) {
+                     const SearchEstimator& estimator, bool kept, BoundaryAnswer& answer, Progress& progress) {
   if (!asks_graph(problem, params, row)) return;
   const Stopwatch watch;
   const Context& context = problem.context;
   Deadline deadline(progress, context.budget().watch(), Budget::never(), context.budget().end());
+  causal::AdditiveNoiseParams noise = graph_parameters(context, params);
+  if (!kept) noise.checkpoint.clear();
   try {
     answer.graph = find_constrained_graph(context.data().values, links(answer.found, context.data().variables()),
-                                          context.knowledge(), graph_parameters(context, params), deadline);
+                                          context.knowledge(), noise, deadline);
     answer.refined = params.refine != Refine::automatic || answer.graph->additivity.additive;
     if (answer.refined) answer.found = refined(estimator, answer.found, answer.graph->dag, deadline);
   } catch (const Interrupted&) {
@@ -126,7 +129,7 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   Deadline deadline(progress, context.budget().watch(), grow_by, context.budget().end());
   answer.found = find_boundaries(estimator, search, where, deadline);
   answer.seconds.emplace_back("search", watch.lap());
-  refine_by_graph(problem, params, *prepared.estimator, estimator, answer, progress);
+  refine_by_graph(problem, params, *prepared.estimator, estimator, fitted->state_kept, answer, progress);
   watch.lap();
   answer.calibration = calibration(problem.context, estimator, answer.found);
   answer.seconds.emplace_back("calibration", watch.seconds());
@@ -204,7 +207,8 @@ BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters)
     answer = untrained_answer(problem, params, prepared);
     if (prepared.estimator->can.trains && !learnable) answer->estimator = prepared.estimator->name;
     if (!prepared.estimator->can.trains) {
-      refine_by_graph(problem, params, *prepared.estimator, prepared.without_training(), *answer, context.progress());
+      refine_by_graph(problem, params, *prepared.estimator, prepared.without_training(), true, *answer,
+                      context.progress());
     }
   }
   if (no_time) {
