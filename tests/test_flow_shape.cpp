@@ -28,6 +28,14 @@ Shape compact(int variables, int ranks) {
   return shape;
 }
 
+TEST(LargestSet, IsAllOthersOrLeavesRoomForTheTargetAndOneMore) {
+  EXPECT_EQ(largest_set(compact(1, 0)), 0);
+  EXPECT_EQ(largest_set(compact(2, 1)), 1);
+  EXPECT_EQ(largest_set(compact(3, 1)), 0);
+  EXPECT_EQ(largest_set(paper_shape(99)), 98);
+  EXPECT_EQ(largest_set(paper_shape(100)), 59);
+}
+
 // Every subset that the shape allows.
 template <class Visit>
 void for_each_subset(const Shape& shape, Visit&& visit) {

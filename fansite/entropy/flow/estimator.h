@@ -3,7 +3,6 @@
 // Entropies from an ensemble of flows: H(T|S) = −mean over rows of log p(x_T|x_S).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -61,7 +60,7 @@ class FlowEstimator final : public SearchEstimator {
   std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
                                  const Progress& progress) const override;
   int frontier_size() const override { return variables(); }
-  int largest_set() const override { return std::min(variables() - 1, density_.largest_subset() - 2); }
+  int largest_set() const override { return flow::largest_set(density_.parts().front().density.shape()); }
 
   /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another.
   Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::Jury jury) const;

@@ -22,6 +22,8 @@ Shape paper_shape(int variables) {
   return shape;
 }
 
+int largest_set(const Shape& shape) { return shape.full() ? shape.variables - 1 : shape.ranks - 1; }
+
 void validate(const Shape& shape) {
   check(shape.variables > 0, "[flow] a flow needs at least one variable, got {}", shape.variables);
   check(shape.blocks > 0 && shape.blocks <= 1024, "[flow] {} blocks; use 1 to 1024", shape.blocks);

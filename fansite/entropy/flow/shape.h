@@ -30,6 +30,10 @@ int paper_max_size(int variables);
 /// As in the paper: full with L = 20 below 100 variables, compact with R = 2M and L = 16 from there on.
 Shape paper_shape(int variables);
 
+/// The largest set that a search may ask about: with its target, and with one variable more if there is one, the
+/// network still has a density for it.
+int largest_set(const Shape& shape);
+
 /// Throws a UsageError for a shape that cannot exist.
 void validate(const Shape& shape);
 
