@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "fansite/base/error.h"
 #include "fansite/boundary/detail/growth.h"
 
 namespace fansite {
@@ -35,6 +36,17 @@ std::vector<Member> added_members(const SearchEstimator& estimator, const Bounda
   return added;
 }
 
+NearMiss left_out(const Member& member, NearMiss::Reason reason) {
+  NearMiss miss;
+  miss.candidate.variable = member.variable;
+  miss.p_value = member.p_value;
+  miss.q_value = member.q_value;
+  miss.reason = reason;
+  return miss;
+}
+
+// Of what the graph alone wants, those that gain least are left out where the estimator knows no set for all. Members
+// that were found are never too many.
 Boundary refine(const SearchEstimator& estimator, const Boundary& before, const std::vector<int>& wanted) {
   Boundary after = before;
   after.members.clear();
@@ -45,18 +57,24 @@ Boundary refine(const SearchEstimator& estimator, const Boundary& before, const 
       after.members.push_back(member);
       stay.push_back(member.variable);
     } else {
-      NearMiss& miss = after.near_misses.emplace_back();
-      miss.candidate.variable = member.variable;
-      miss.p_value = member.p_value;
-      miss.q_value = member.q_value;
-      miss.reason = NearMiss::Reason::graph;
+      after.near_misses.push_back(left_out(member, NearMiss::Reason::graph));
     }
   }
   for (const NearMiss& miss : before.near_misses) {
     if (!contains(wanted, miss.candidate.variable)) after.near_misses.push_back(miss);
   }
-  for (const Member& member : added_members(estimator, before, stay, wanted)) after.members.push_back(member);
-
+  const auto most = static_cast<std::size_t>(estimator.largest_set());
+  check(stay.size() <= most, "[refine] {} members stay in a boundary, but the {} estimator knows sets of up to {}",
+        stay.size(), estimator.name(), most);
+  after.limited = false;
+  for (const Member& member : added_members(estimator, before, stay, wanted)) {
+    if (after.members.size() < most) {
+      after.members.push_back(member);
+    } else {
+      after.near_misses.push_back(left_out(member, NearMiss::Reason::limit));
+      after.limited = true;
+    }
+  }
   fill_gains(estimator, after);
   return after;
 }
@@ -70,18 +88,7 @@ Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, co
   for (Boundary& boundary : result.boundaries) {
     throw_if_interrupted(progress);
     if (!estimator.informative(boundary.target)) continue;
-    std::vector<int> wanted = graph.markov_boundary(boundary.target);
-    // What a flow cannot condition on at once is left out: first what the graph alone wants, never what is known.
-    const auto place = [&](int z) {
-      for (const Member& member : boundary.members) {
-        if (member.variable == z) return member.by_knowledge ? 0 : 1;
-      }
-      return 2;
-    };
-    std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) { return place(a) < place(b); });
-    const auto most = static_cast<std::size_t>(std::max(estimator.largest_set(), 0));
-    wanted.resize(std::min(wanted.size(), most));
-    boundary = refine(estimator, boundary, wanted);
+    boundary = refine(estimator, boundary, graph.markov_boundary(boundary.target));
     for (const int z : boundary.variables()) edges.insert(std::minmax(boundary.target, z));
     progress.advance(1);
   }

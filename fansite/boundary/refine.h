@@ -12,8 +12,8 @@
 namespace fansite {
 
 /// The boundaries read off the graph: parents, children, spouses. Members that stay keep their order and p-values;
-/// those that the graph adds come after them, by what they gain; those that it drops become near misses. Gains are
-/// computed anew.
+/// those that the graph adds come after them, by what they gain; those that it drops become near misses, and so do
+/// those of least gain that the estimator knows no set for. Gains are computed anew.
 Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, const Dag& graph, Progress& progress);
 
 /// Pairs in each other's boundary as either of them says.

@@ -34,6 +34,11 @@ void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Bo
   const std::size_t slot = search.slot(boundary.target);
   best.p_value = search.corrected_p_value(slot, best.candidate.gain, static_cast<int>(boundary.members.size()));
   best.reason = search.params.stop == StopRule::paper ? NearMiss::Reason::small : NearMiss::Reason::chance;
+  const auto size = static_cast<int>(boundary.members.size());
+  if (search.at_limit(slot, boundary.members.size()) && !is_miss(search, slot, best.candidate.gain, 0, size)) {
+    best.reason = NearMiss::Reason::limit;
+    boundary.limited = true;
+  }
   boundary.near_misses.push_back(best);
 }
 
@@ -97,16 +102,19 @@ std::vector<Boundary> find_by_gains(const Search& search, Boundaries& result, Pr
   Sets sets = search.known;
   grow_and_shrink(search, all, sets, result, progress);
   Sets own = sets;
+  std::vector<char> limited;
   if (search.params.stop == StopRule::calibrated) {
-    result.threshold = search_calibrated(search, sets, own, result, progress);
+    result.threshold = search_calibrated(search, sets, own, limited, result, progress);
   } else {
     sets = reconciled(search, search.params.rule, sets);
+    limited = limit_to_own(search, own, sets);
   }
   std::vector<Boundary> found(search.targets.size());
   parallel_for(static_cast<Index>(found.size()), [&](Index s) {
     throw_if_interrupted(progress);
     const auto at = static_cast<std::size_t>(s);
     found[at] = describe(search, sets, own, at, progress);
+    if (limited[at] != 0) found[at].limited = true;
   });
   if (search.params.evidence) set_q_values(search, found);
   return found;
@@ -116,17 +124,21 @@ std::vector<Boundary> find_by_gains(const Search& search, Boundaries& result, Pr
 
 constexpr std::size_t kNearMisses = 3;
 
-// The pairs of a target that were tested and not admitted, the nearest first, and what came next on its path.
+// The pairs of a target that were tested and not admitted, or too many, the nearest first, and what came next on its
+// path.
 std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirmed, const Path& path, int target) {
   std::vector<NearMiss> result;
+  const std::vector<int>& left_out = confirmed.left_out[search.slot(target)];
   for (const auto& [fact, tested] : confirmed.tested) {
     const bool concerns = fact.first == target || (!search.directed() && fact.second == target);
-    if (tested.admitted || !concerns) continue;
+    if (!concerns) continue;
+    const int other = fact.first == target ? fact.second : fact.first;
+    if (tested.admitted && !contains(left_out, other)) continue;
     NearMiss& miss = result.emplace_back();
-    miss.candidate.variable = fact.first == target ? fact.second : fact.first;
+    miss.candidate.variable = other;
     miss.p_value = tested.p_value;
     miss.q_value = tested.q_value;
-    miss.reason = NearMiss::Reason::chance;
+    miss.reason = tested.admitted ? NearMiss::Reason::limit : NearMiss::Reason::chance;
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
@@ -148,6 +160,8 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
   Boundary result;
   result.target = search.targets[slot];
   result.near_misses = near_misses(search, confirmed, path, result.target);
+  const bool stopped = search.at_limit(slot, static_cast<std::size_t>(path.shortest));  // in the middle of growing
+  result.limited = stopped || !confirmed.left_out[slot].empty();
   for (std::size_t k = 0; k + 1 < path.entropy.size(); ++k) {
     result.path.push_back({path.variables[k], path.entropy[k + 1]});
   }
@@ -210,6 +224,7 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
   }
   const Search search(estimator, params, targets, scope);
   Boundaries result;
+  result.largest_set = estimator.largest_set();
   std::vector<Boundary> found;
   try {
     found =
@@ -266,6 +281,8 @@ std::string_view explain(NearMiss::Reason reason) {
       return "its gain is below the threshold";
     case NearMiss::Reason::graph:
       return "the causal graph needs no link to it";
+    case NearMiss::Reason::limit:
+      return "it belongs in, but the estimator knows no larger sets";
   }
   return "";
 }

@@ -67,7 +67,8 @@ struct NearMiss {
     chance,    ///< its evidence is no stronger than chance explains at this false discovery rate
     held_out,  ///< it came next, but on rows that the networks have not seen it adds less than one standard error
     small,     ///< its gain is below the threshold
-    graph      ///< it was in, but the causal graph has no link between the two and no common child
+    graph,     ///< it was in, but the causal graph has no link between the two and no common child
+    limit      ///< it belongs in, but the estimator knows no larger sets, and the members' evidence is stronger
   };
   Candidate candidate;  ///< its gain given the boundary
   double p_value = 1;   ///< as the members', or of the gain, corrected for being the best of all; NaN: not tested
@@ -89,6 +90,7 @@ struct Boundary {
   std::vector<Member> members;        ///< in order of admission
   std::vector<NearMiss> near_misses;  ///< the nearest first
   std::vector<PathStep> path;  ///< where sizes are decided on held-out rows: the order of admission, beyond it too
+  bool limited = false;        ///< members may be missing, because the estimator knows no larger sets
 
   std::vector<int> variables() const;
 };
@@ -100,6 +102,7 @@ struct Boundaries {
   long steps = 0;                                ///< growing and shrinking steps over all targets
   long tested_pairs = 0;                         ///< pairs tested on held-out rows
   long cut_short = 0;                            ///< targets whose growing was ended by the clock
+  int largest_set = 0;                           ///< that the estimator knows; no boundary has more members
 };
 
 class SearchKeeper;
@@ -111,7 +114,10 @@ struct SearchScope {
   SearchKeeper* keeper = nullptr;  ///< on held-out rows: knows what an interrupted search has found, and keeps more
 };
 
-/// Targets run in parallel; the result has the same bits for any number of threads.
+/// Targets run in parallel; the result has the same bits for any number of threads. The estimator is never asked about
+/// more than its largest_set(): a boundary that would be larger keeps what is known to be in it and the members with
+/// the strongest evidence, and is `limited`. (The others keep the target in theirs: their sets are not too large.) A
+/// UsageError if even the known members are too many.
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
                            Progress& progress);
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params = {});

@@ -11,16 +11,17 @@
 #include "fansite/boundary/detail/search_checkpoint.h"
 
 namespace fansite {
-namespace {
 
-// `streak` is what the misses since the last hit have gained together. Picked as the best of many, they explain more of
-// the target than chance would, and with few rows the little that is left then looks easy to explain. So a step is
-// judged by its share of the variance before the streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
+// Picked as the best of many, the misses since the last hit explain more of the target than chance would, and with few
+// rows the little that is left then looks easy to explain. So a step is judged by its share of the variance before the
+// streak: r² = e^{−2·streak} (1 − e^{−2·gain}).
 bool is_miss(const Search& search, std::size_t slot, double gain, double streak, int given) {
   if (search.params.stop == StopRule::paper) return gain <= search.params.eps_grow;
   const double share = -std::exp(-2.0 * streak) * std::expm1(-2.0 * gain);
   return search.corrected_p_value(slot, -0.5 * std::log1p(-share), given) > search.params.fdr;
 }
+
+namespace {
 
 bool is_useless(const Search& search, std::size_t slot, double loss, int given) {
   if (search.params.stop == StopRule::paper) return loss <= search.params.eps_shrink;
@@ -156,8 +157,24 @@ bool Search::is_known(int target, int variable) const {
          (searched(variable) && contains(known[slot(variable)], target));
 }
 
+bool Search::at_limit(std::size_t slot, std::size_t size) const {
+  return static_cast<int>(size) >= estimator.largest_set() && choices[slot] > static_cast<int>(size);
+}
+
 double Search::corrected_p_value(std::size_t slot, double gain, int given) const {
   return best_of(estimator.p_value(gain, given), std::max(choices[slot] - given, 1));
+}
+
+std::vector<int> take_out_weakest(std::vector<int>& set, const std::vector<double>& worth, int largest) {
+  const auto kept = static_cast<std::size_t>(std::max(largest, 0));
+  if (set.size() <= kept) return {};
+  std::vector<std::size_t> order(set.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
+  std::vector<int> out;
+  for (std::size_t k = kept; k < order.size(); ++k) out.push_back(set[order[k]]);
+  std::erase_if(set, [&](int z) { return contains(out, z); });
+  return out;
 }
 
 void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& sets, Boundaries& result,

@@ -35,12 +35,22 @@ struct Search {
   /// Whether each look at a pair is a fact of its own.
   bool directed() const { return params.rule == Symmetry::none; }
   bool is_known(int target, int variable) const;
+  /// Whether the estimator knows no set of this target that is larger, though there are more candidates.
+  bool at_limit(std::size_t slot, std::size_t size) const;
   /// The gain of one variable over `given` others, picked as the best of all that were left to pick from for a slot.
   double corrected_p_value(std::size_t slot, double gain, int given) const;
 
  private:
   double count_hypotheses() const;
 };
+
+/// Whether the step that gains this much over `given` others is too small. `streak` is what the misses before it
+/// gained.
+bool is_miss(const Search& search, std::size_t slot, double gain, double streak, int given);
+
+/// Takes the members of least worth, one number each, out of a set that is larger than that; of equals the later ones.
+/// Returns them, the worthiest first.
+std::vector<int> take_out_weakest(std::vector<int>& set, const std::vector<double>& worth, int largest);
 
 /// Grows and shrinks the sets (one per target, in order of admission) of these slots, each from what it holds, in
 /// parallel. Adds the steps taken to `result`, and the targets for which time ran out.

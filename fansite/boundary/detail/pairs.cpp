@@ -38,9 +38,22 @@ void take_out(const Search& search, Pair fact, Sets& sets) {
   if (!search.directed() && search.searched(b)) sets[search.slot(b)] = without(sets[search.slot(b)], a);
 }
 
-// Keeps the members whose evidence stands up to the whole table. Returns the largest p-value kept.
-double decide(const Search& search, Sets& sets) {
-  const Sets proposed = reconciled(search, search.params.rule, sets);
+// Takes out what makes a target's set larger than the estimator knows: the members with the largest p-values, but none
+// that is known to be one. Returns them, the surest first.
+template <class PValue>
+std::vector<int> limit_by_evidence(const Search& search, std::size_t slot, std::vector<int>& set, PValue&& p_value) {
+  if (static_cast<int>(set.size()) <= search.estimator.largest_set()) return {};
+  std::vector<double> worth;
+  for (const int z : set) {
+    const bool known = contains(search.known[slot], z);
+    worth.push_back(known ? std::numeric_limits<double>::infinity() : -p_value(z));
+  }
+  return take_out_weakest(set, worth, search.estimator.largest_set());
+}
+
+// Of the members proposed, keeps those whose evidence given `sets` stands up to the whole table. Returns the largest
+// p-value kept.
+double decide(const Search& search, const Sets& proposed, Sets& sets, std::vector<char>& limited) {
   const std::vector<Pair> facts = open_facts(search, facts_in(search, proposed));
   std::vector<double> p_values(facts.size());
   parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
@@ -59,6 +72,13 @@ double decide(const Search& search, Sets& sets) {
   sets = proposed;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (admitted == 0 || p_values[i] > threshold) take_out(search, facts[i], sets);
+  }
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const auto p_value = [&](int z) {
+      const Pair fact = fact_of(search, search.targets[s], z);
+      return p_values[static_cast<std::size_t>(std::lower_bound(facts.begin(), facts.end(), fact) - facts.begin())];
+    };
+    if (!limit_by_evidence(search, s, sets[s], p_value).empty()) limited[s] = 1;
   }
   return threshold;
 }
@@ -149,6 +169,26 @@ Sets reconciled(const Search& search, Symmetry rule, const Sets& sets) {
   return result;
 }
 
+std::vector<char> limit_to_own(const Search& search, const Sets& own, Sets& sets) {
+  std::vector<char> limited(sets.size(), 0);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (static_cast<int>(sets[s].size()) <= search.estimator.largest_set()) continue;
+    std::vector<InformationQuery> queries;
+    for (const int z : sets[s]) {
+      if (!contains(own[s], z)) queries.push_back({search.targets[s], {z}, own[s]});
+    }
+    const std::vector<EntropyEstimate> added = search.estimator.mutual_information(queries);
+    std::vector<double> worth;
+    std::size_t next = 0;
+    for (const int z : sets[s]) {
+      worth.push_back(contains(own[s], z) ? std::numeric_limits<double>::infinity() : added[next++].value);
+    }
+    take_out_weakest(sets[s], worth, search.estimator.largest_set());
+    limited[s] = 1;
+  }
+  return limited;
+}
+
 PairQuery pair_query(const Search& search, const Sets& sets, Pair pair) {
   PairQuery query;
   query.a = pair.first;
@@ -164,10 +204,12 @@ Pair fact_of(const Search& search, int target, int member) {
   return search.directed() ? Pair(target, member) : Pair(std::minmax(target, member));
 }
 
-double search_calibrated(const Search& search, Sets& sets, Sets& own, Boundaries& result, Progress& progress) {
+double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vector<char>& limited, Boundaries& result,
+                         Progress& progress) {
   for (int look = 0; look < kMoreLooks && search.params.rule != Symmetry::none; ++look) {
     if (progress.out_of_time()) break;
     Sets told = reconciled(search, Symmetry::or_, sets);
+    limit_to_own(search, sets, told);
     std::vector<int> changed;
     for (std::size_t s = 0; s < sets.size(); ++s) {
       if (told[s] != sets[s]) changed.push_back(static_cast<int>(s));
@@ -177,11 +219,13 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, Boundaries
     grow_and_shrink(search, changed, sets, result, progress);
   }
   own = sets;
-  // Without the members that go, the others' evidence changes; so decide until nothing does.
-  double threshold = 0;
-  for (Sets before; before != sets;) {
+  limited.assign(sets.size(), 0);
+  // Without the members that go, the others' evidence changes; so decide until nothing does. After the first time sets
+  // only shrink: they agree, but for what was too much for one of them, and that must not come back for ever.
+  double threshold = decide(search, reconciled(search, search.params.rule, sets), sets, limited);
+  for (Sets before = own; before != sets;) {
     before = sets;
-    threshold = decide(search, sets);
+    threshold = decide(search, before, sets, limited);
   }
   return threshold;
 }
@@ -234,12 +278,11 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
   }
   // Those that only the other search proposed come last, the surest first.
   for (std::size_t s = 0; s < best.size(); ++s) {
-    const int t = search.targets[s];
+    const auto p_value = [&](int z) { return result.tested[fact_of(search, search.targets[s], z)].p_value; };
     const auto late = std::stable_partition(result.sets[s].begin(), result.sets[s].end(),
                                             [&](int z) { return contains(shortest[s], z); });
-    std::stable_sort(late, result.sets[s].end(), [&](int a, int b) {
-      return result.tested[fact_of(search, t, a)].p_value < result.tested[fact_of(search, t, b)].p_value;
-    });
+    std::stable_sort(late, result.sets[s].end(), [&](int a, int b) { return p_value(a) < p_value(b); });
+    result.left_out.push_back(limit_by_evidence(search, s, result.sets[s], p_value));
   }
   return result;
 }

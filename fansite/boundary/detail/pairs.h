@@ -12,14 +12,21 @@ namespace fansite {
 /// Symmetry correction. OR: for i in order, for j in MB_i, append i to the end of MB_j; AND: drop unconfirmed members.
 Sets reconciled(const Search& search, Symmetry rule, const Sets& sets);
 
+/// Takes out what makes a set larger than the estimator knows: of the members that its own search has not found, those
+/// that add least to what it has. Known members are found from the beginning, and no search finds too many. Returns for
+/// each set whether anything was taken out.
+std::vector<char> limit_to_own(const Search& search, const Sets& own, Sets& sets);
+
 PairQuery pair_query(const Search& search, const Sets& sets, Pair pair);
 
 /// The key of a fact: the smaller variable first, or target first where each look is a fact of its own.
 Pair fact_of(const Search& search, int target, int member);
 
 /// By the law of gains: looks again where others propose members, then keeps the members whose evidence stands up to
-/// the whole table. `own` receives what each search found by itself. Returns the largest p-value kept.
-double search_calibrated(const Search& search, Sets& sets, Sets& own, Boundaries& result, Progress& progress);
+/// the whole table. `own` receives what each search found by itself, `limited` for each set whether members that stand
+/// up had to be taken out. Returns the largest p-value kept.
+double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vector<char>& limited, Boundaries& result,
+                         Progress& progress);
 
 /// A pair that was tested on held-out rows.
 struct Tested {
@@ -31,6 +38,7 @@ struct Tested {
 };
 struct Confirmed {
   Sets sets;
+  Sets left_out;                  ///< per target: admitted, but the estimator knows no larger sets; the surest first
   std::map<Pair, Tested> tested;  ///< by fact_of
   double threshold = 0;           ///< the largest p-value admitted
 };
