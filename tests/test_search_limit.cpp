@@ -18,6 +18,7 @@
 #include "fansite/boundary/refine.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/gaussian.h"
+#include "fansite/run/boundaries.h"
 #include "properties.h"
 #include "support.h"
 
@@ -439,6 +440,50 @@ TEST(LimitOfNetworks, TwoColumnsCanBeInEachOthersBoundary) {
   EXPECT_THAT(found.boundaries[0].variables(), ElementsAre(1));
   EXPECT_THAT(found.boundaries[1].variables(), ElementsAre(0));
   EXPECT_FALSE(found.boundaries[0].limited);
+}
+
+// From 100 variables on networks are compact and know sets of 59.
+BoundariesParams few_steps() {
+  BoundariesParams params;
+  params.estimator = EstimatorKind::flow;
+  params.refine = Refine::none;
+  params.folds = 2;
+  params.repeats = 1;
+  params.steps = 2;
+  params.search.max_size = 1;
+  return params;
+}
+
+TEST(LimitOfNetworks, ATableWithAHubOfNinetyNineIsAnsweredAndSaysWhatIsMissing) {
+  const BoundariesResult result = markov_boundaries(table_of(star(99, 120)), few_steps());
+  EXPECT_EQ(result.found.largest_set, 59);
+  EXPECT_EQ(result.found.boundaries[0].members.size(), 59u);
+  EXPECT_THAT(result.warnings, testing::Contains(AllOf(HasSubstr("1 boundary may lack members ('x0')"),
+                                                       HasSubstr("these networks allow 59 at most"))));
+}
+
+TEST(LimitOfNetworks, TooMuchKnowledgeIsRefusedBeforeTraining) {
+  const Dataset data = table_of(star(99, 120));
+  std::vector<Statement> statements;
+  for (int z = 1; z <= 60; ++z) statements.push_back({Statement::Kind::in_boundary, 0, z});
+  BoundariesParams params = few_steps();
+  params.steps = 1'000'000'000;  // would take days
+  NoProgress silent;
+  EXPECT_THAT(
+      message_of<UsageError>([&] { markov_boundaries(data, said(100, statements), params, silent); }),
+      HasSubstr("60 variables are known to be in the boundary of 'x0', but networks for 100 variables allow 59"));
+}
+
+TEST(LimitOfRows, IsToldToo) {
+  Random random(Key{3});
+  Matrix values(10, 20);
+  for (Index i = 0; i < values.size(); ++i) values.data()[i] = random.normal();
+  BoundariesParams params;
+  params.estimator = EstimatorKind::gaussian;
+  params.search.stop = StopRule::paper;
+  const BoundariesResult result = markov_boundaries(table_of(values), params);
+  for (const Boundary& boundary : result.found.boundaries) EXPECT_LE(boundary.members.size(), 7u);
+  EXPECT_THAT(result.warnings, testing::Contains(HasSubstr("10 rows allow 7 at most in one boundary")));
 }
 
 }  // namespace

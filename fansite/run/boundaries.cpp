@@ -26,13 +26,8 @@ namespace {
 void warn_of_determined(BoundariesResult& result) {
   std::vector<std::string> examples;
   int count = 0;
-  int saturated = 0;
   for (const Boundary& boundary : result.found.boundaries) {
     if (!std::isinf(boundary.conditional_entropy) || std::isinf(boundary.entropy)) continue;
-    if (static_cast<Index>(boundary.members.size()) + 2 >= result.rows) {  // any columns would do
-      ++saturated;
-      continue;
-    }
     if (++count > 3) continue;
     std::vector<std::string> members;
     for (const Member& m : boundary.members)
@@ -40,17 +35,32 @@ void warn_of_determined(BoundariesResult& result) {
     examples.push_back(fmt::format("'{}' by {}", excerpt(result.variables[static_cast<std::size_t>(boundary.target)]),
                                    fmt::join(members, ", ")));
   }
-  if (saturated > 0) {
-    result.warnings.push_back(fmt::format(
-        "[mb] {} {} as large as {} rows allow and say nothing; use --stop calibrated or a smaller --max-size",
-        saturated, saturated == 1 ? "boundary is" : "boundaries are", result.rows));
-  }
   if (count == 0) return;
   result.warnings.push_back(
       fmt::format("[mb] {} {} determined exactly by others (collinear columns): {}{}; such boundaries are not unique, "
                   "drop one column of each such group for a sharper answer",
                   count, count == 1 ? "variable is" : "variables are", fmt::join(examples, "; "),
                   count > 3 ? fmt::format(" and {} more", count - 3) : ""));
+}
+
+// A boundary that the estimator could not make as large as it would be is not silently cut.
+void warn_of_limited(BoundariesResult& result) {
+  std::vector<std::string> names;
+  for (const Boundary& boundary : result.found.boundaries) {
+    if (boundary.limited) {
+      names.push_back(fmt::format("'{}'", excerpt(result.variables[static_cast<std::size_t>(boundary.target)])));
+    }
+  }
+  if (names.empty()) return;
+  const std::size_t count = names.size(), more = count - std::min<std::size_t>(count, 3);
+  names.resize(count - more);
+  const bool flow = result.estimator == EstimatorKind::flow;
+  result.warnings.push_back(fmt::format(
+      "[mb] {} may lack members ({}{}): {} allow {} at most in one boundary, and those with the weakest evidence are "
+      "left out",
+      count == 1 ? "1 boundary" : fmt::format("{} boundaries", count), fmt::join(names, ", "),
+      more > 0 ? fmt::format(" and {} more", more) : "", flow ? "these networks" : fmt::format("{} rows", result.rows),
+      result.found.largest_set));
 }
 
 // Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
@@ -112,12 +122,27 @@ StateIdentity identity_of(const Dataset& data, const SearchScope& scope, const S
                   hash_of(scope.knowledge.to_text())));
 }
 
+// After hours of training it would be late to learn that the networks cannot hold all that is known.
+void check_known(const SearchScope& scope, int largest, const BoundariesResult& result) {
+  if (scope.knowledge.empty()) return;
+  for (const int target : scope.targets) {
+    const std::size_t known = scope.knowledge.known_boundary(target).size();
+    check(static_cast<int>(known) <= largest,
+          "[mb] {} variables are known to be in the boundary of '{}', but networks for {} variables allow {} at most; "
+          "say fewer, or use --estimator gaussian",
+          known, excerpt(result.variables[static_cast<std::size_t>(target)]), result.variables.size(), largest);
+  }
+}
+
 // The networks, trained or loaded. Nothing: there is no time to train any.
-std::optional<flow::Ensemble> networks_for(const Dataset& learnable, const Budget& budget, BoundariesResult& result,
-                                           Progress& progress) {
+std::optional<flow::Ensemble> networks_for(const Dataset& learnable, const SearchScope& scope, const Budget& budget,
+                                           BoundariesResult& result, Progress& progress) {
   BoundariesParams& params = result.params;
   flow::EnsembleParams settings =
       networks(params, result.linearity ? &*result.linearity : nullptr, static_cast<int>(result.variables.size()));
+  if (params.files.model.empty()) {
+    check_known(scope, largest_set(complete(settings, learnable.variables(), learnable.rows()).shape), result);
+  }
   const bool begun = !params.files.checkpoint.empty() && std::filesystem::exists(params.files.checkpoint);
   if (budget.limited() && params.files.model.empty() && !begun) {
     const double steps = static_cast<double>(settings.members()) * static_cast<double>(settings.train.steps);
@@ -163,7 +188,7 @@ std::optional<Boundaries> search_with_flow(const Dataset& data, SearchScope scop
     return find_boundaries(alone, params.search, scope, progress);
   }
   const double grow_by = budget.after(kGrowShare);
-  const std::optional<flow::Ensemble> ensemble = networks_for(learnable, budget, result, progress);
+  const std::optional<flow::Ensemble> ensemble = networks_for(learnable, scope, budget, result, progress);
   if (!ensemble) return std::nullopt;
   const bool resumable = !params.files.checkpoint.empty();
   std::uint64_t model_hash = 0;
@@ -294,6 +319,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
   result.found.boundaries = std::move(boundaries);
   throw_if_disobedient(result, knowledge);
   warn_of_determined(result);
+  warn_of_limited(result);
   if (!params.files.checkpoint.empty() && !params.files.keep_checkpoint && result.unfinished.empty()) {
     CheckpointFiles(params.files.checkpoint).remove();
   }
