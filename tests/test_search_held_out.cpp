@@ -788,6 +788,28 @@ class Recorder final : public Progress {
   std::string stage_ = "none yet", stop_at_;
 };
 
+TEST(HeldOutSearch, WhatIsKnownIsInEvenIfThereIsNoTimeToSearch) {
+  class NoTime final : public Progress {
+   public:
+    void begin(std::string_view, long) override {}
+    void advance(long) override {}
+    bool interrupted() const override { return false; }
+    bool out_of_time() const override { return true; }
+  };
+  const HeldOutGaussian estimator(collider());
+  const Knowledge knowledge({"a", "b", "c", "d", "e"}, {{Statement::Kind::in_boundary, 0, 4},
+                                                        {Statement::Kind::in_boundary, 0, 3},
+                                                        {Statement::Kind::in_boundary, 1, 4}});
+  NoTime hurried;
+  const Boundaries found = find_boundaries(estimator, {}, {{}, {}, knowledge}, hurried);
+  EXPECT_EQ(found.cut_short, 5);
+  EXPECT_THAT(found.boundaries[0].variables(), ElementsAre(3, 4));
+  EXPECT_THAT(found.boundaries[1].variables(), ElementsAre(4));
+  EXPECT_THAT(found.boundaries[2].variables(), IsEmpty());
+  EXPECT_THAT(found.boundaries[3].variables(), ElementsAre(0));
+  EXPECT_THAT(found.boundaries[4].variables(), ElementsAre(0, 1));
+}
+
 TEST(HeldOutSearch, StopsWhenAskedInEveryStage) {
   const HeldOutGaussian estimator(collider());
   for (const std::string stage : {"searching", "testing", "describing"}) {

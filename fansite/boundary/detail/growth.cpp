@@ -328,9 +328,12 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
       if (!finished) active[kept++] = active[a];
     }
     active.resize(kept);
-    if (progress.out_of_time()) {
-      result.cut_short = static_cast<long>(active.size());
-      break;
+    if (progress.out_of_time()) {  // what is known is in all the same
+      result.cut_short = std::max(result.cut_short, static_cast<long>(active.size()));
+      std::erase_if(active, [&](int slot) {
+        return frontier->members(slot).size() >= search.known[static_cast<std::size_t>(slot)].size();
+      });
+      if (active.empty()) break;
     }
     const std::vector<Candidate> best = next_steps(search, *frontier, active);
     kept = 0;
