@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fansite/boundary/fdr.h"
 #include "fansite/boundary/search.h"
 
 #include <gmock/gmock.h>

@@ -392,7 +392,7 @@ TEST(Confirm, QValuesStepUpInTwoStages) {
   const SearchParams params;
   const Search search(table, params, all_of(table), {});
   Boundaries boundaries;
-  const Confirmed confirmed = confirm(search, grow_paths(search, boundaries, silent), silent);
+  const Confirmed confirmed = decide_on_held_out_rows(search, grow_paths(search, boundaries, silent), silent);
   ASSERT_EQ(confirmed.tested.size(), 6u);
   const auto tested = [&](int k) { return confirmed.tested.at({2 * k, 2 * k + 1}); };
   // Of six the first stage admits two (0.012 · 6 / 2 ≤ 0.05), so the second pays for four.
