@@ -36,6 +36,9 @@ CausalGraphParams parsed(const DagOptions& options) {
   params.boundaries = options.boundary_method.parsed();
   const bool needed = graph_methods().at(params.method).can.needs_boundaries;
   if (!needed) options.boundary_method.require_none(params.method + " needs no boundaries");
+  if (!needed && !options.boundaries.empty()) {
+    throw ParameterError("boundaries", params.method + " needs none; leave them out");
+  }
   if (needed && !options.boundaries.empty()) options.boundary_method.require_none("boundaries are given");
   params.run = options.run.parsed(graph_methods(), params.method, options.out, options);
   return params;

@@ -133,7 +133,7 @@ Value parse_value(const Parameter& parameter, std::string_view text) {
     case Type::number:
       return parse_number<double>(parameter, text);
     case Type::duration:
-      return text == "0" ? 0.0 : parse_duration(text, parameter.name);  // 0: as long as it takes
+      return parse_duration(text, parameter.name);
     case Type::choice:
     case Type::text:
       break;

@@ -76,9 +76,6 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   const Context context(data, knowledge, params.run, progress);
   const GraphMethod& method = checked_method(context, params);
   context.require_usable(method.can);
-  if (links != nullptr && !method.can.needs_boundaries) {
-    throw ParameterError("boundaries", fmt::format("{} needs none; leave them out", method.name));
-  }
   Stopwatch watch;
   ByteMatrix among = all_pairs(data.variables());
   std::optional<BoundariesResult> boundaries;

@@ -105,6 +105,8 @@ class CausalGraph(GraphParameters, Finder[GraphResult]):
         default = method_named("boundary", BOUNDARY_DEFAULT, "boundary_method")
         boundary_method = method_named("boundary", self.boundary_method, "boundary_method")
         options = method_options(self, boundary_method, default, self.boundary_options)
+        if not method.capabilities["needs_boundaries"] and boundaries is not None:
+            raise ValueError(f"[boundaries] {method.name} needs none; leave them out.")
         if not method.capabilities["needs_boundaries"] or boundaries is not None:
             why = f"{method.name} needs no boundaries" if boundaries is None else "boundaries are given"
             for name, value in options.items():
