@@ -526,8 +526,8 @@ TEST(ModelFile, HeadersAreCheckedFieldByField) {
   EXPECT_THAT(set("/params/shape/blocks", 1024), HasSubstr("networks are larger than the file"));
   EXPECT_THAT(set("/params/shape/blocks", 7), HasSubstr("its weights are not as many"));
   EXPECT_THAT(set("/params/shape/ranks", 3), HasSubstr("3 ranks for 3 variables"));
-  EXPECT_THAT(set("/params/train/held_out", nullptr), HasSubstr("of the rows held out"));
-  EXPECT_THAT(set("/params/train/clip", "-inf"), HasSubstr("clipped at -inf"));
+  EXPECT_THAT(set("/params/train/held_out", nullptr), HasSubstr("its held_out is wrong: nan is out of range"));
+  EXPECT_THAT(set("/params/train/clip", "-inf"), HasSubstr("its clip is wrong: -inf is out of range"));
   EXPECT_THAT(set("/params/train/clip", "5"), HasSubstr("'clip'"));
   EXPECT_THAT(set("/params/train/base", "none"), HasSubstr("its Gaussian base is not of its shape"));
   EXPECT_THAT(set("/params/train/base", "linear"), HasSubstr("'base'"));

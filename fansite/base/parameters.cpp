@@ -98,6 +98,7 @@ std::string to_text(const Value& value) {
 }
 
 bool Range::contains(double value) const {
+  if (!std::isfinite(value) && !infinite) return false;
   return (least_itself ? value >= least : value > least) && (most_itself ? value <= most : value < most);
 }
 
@@ -107,7 +108,7 @@ std::string Range::text() const {
   if (below && over && least_itself && most_itself) return fmt::format("{} to {}", low, high);
   const std::string from = !over ? "" : least_itself ? fmt::format("{} or more", low) : fmt::format("above {}", low);
   const std::string to = !below ? "" : most_itself ? fmt::format("{} or less", high) : fmt::format("below {}", high);
-  return fmt::format("{}{}{}", from, over && below ? " and " : "", to);
+  return fmt::format("{}{}{}{}", from, over && below ? " and " : "", to, infinite ? ", or inf" : "");
 }
 
 std::string Parameter::allowed() const {
@@ -226,7 +227,7 @@ Value converted(const Parameter& parameter, const Value& value) {
 
 void check_value(const Parameter& parameter, const Value& value) {
   const auto check_number = [&](double number) {
-    if (std::isfinite(number) && parameter.range.contains(number)) return;
+    if (parameter.range.contains(number)) return;
     throw_out_of_range(parameter, number);
   };
   if (const auto* whole = std::get_if<std::int64_t>(&value)) check_number(static_cast<double>(*whole));

@@ -98,6 +98,7 @@ class ParameterError : public UsageError {
 struct Range {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool least_itself = true, most_itself = true;
+  bool infinite = false;  ///< infinity is one of them
   bool contains(double value) const;
   std::string text() const;  ///< "0 or more", "above 0 and below 1"; "": any
 };
