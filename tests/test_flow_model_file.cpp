@@ -414,7 +414,7 @@ TEST(ModelFile, TheLayoutIsAsDocumented) {
   EXPECT_EQ(bytes.substr(bytes.size() - 8, 4), std::string("\0\0\xC0\x3F", 4));
   EXPECT_EQ(bytes, sealed(bytes));
   EXPECT_EQ(bytes.size() % 8, 4u);
-  EXPECT_EQ(to_bytes(small_checkpoint()).substr(8, 8), std::string("\x01\0\0\0\x02\0\0\0", 8));
+  EXPECT_EQ(to_bytes(small_checkpoint()).substr(8, 8), std::string("\x02\0\0\0\x02\0\0\0", 8));
 }
 
 TEST(ModelFile, TheFoldsAreTwoBytesEachAndPadded) {
@@ -464,8 +464,10 @@ TEST(ModelFile, ForeignFilesAreNamed) {
   std::string newer = model;
   newer[8] = 7;
   EXPECT_EQ(model_error(newer),
-            "[load_model] x.fansite: written by a newer fansite, version 7 of the format where this one knows 1. "
+            "[load_model] x.fansite: written by a newer fansite, version 7 of the format where this one knows 2. "
             "Update fansite.");
+  newer[8] = 1;
+  EXPECT_THAT(model_error(newer), HasSubstr("written by an earlier fansite, version 1 of the format"));
   newer[8] = 0;
   EXPECT_THAT(model_error(newer), HasSubstr("damaged, its first bytes"));
 }
