@@ -398,7 +398,7 @@ TEST(ModelFile, EveryStateThatATrainingPassesThroughCanBeSaved) {
 
 TEST(ModelFile, TheLayoutIsAsDocumented) {
   const std::string bytes = to_bytes(small_ensemble());
-  EXPECT_EQ(bytes.substr(0, 16), std::string("FANSITE\x1a\x01\0\0\0\x01\0\0\0", 16));
+  EXPECT_EQ(bytes.substr(0, 16), std::string("FANSITE\x1a\x02\0\0\0\x01\0\0\0", 16));
   EXPECT_EQ(static_cast<unsigned char>(bytes[16]) + 256u * static_cast<unsigned char>(bytes[17]), header_length(bytes));
   EXPECT_EQ(bytes.substr(18, 6), std::string(6, '\0'));
   const std::string header =
