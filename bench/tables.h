@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -124,6 +125,7 @@ inline void keep_model(fansite::RunParams& run, const std::string& folder, const
   if (folder.empty()) return;
   std::string name = fmt::format("{}_{}_{}.fans", tables.name, table.run, effort);
   std::erase_if(name, [](char c) { return c == ' ' || c == ','; });
+  std::replace(name.begin(), name.end(), '/', '_');  // of "quick/50"
   const std::string path = (std::filesystem::path(folder) / name).string();
   (std::filesystem::exists(path) ? run.model : run.save_model) = path;
 }
