@@ -60,6 +60,17 @@ TEST_F(CliTest, WrongCommands) {
   fails({"mb", "data.csv", "--out"}, 2, {"--out"});
 }
 
+TEST_F(CliTest, MethodsAreListedAndShown) {
+  const std::string all = works({"methods"}).out;
+  for (const char* method : {"fansite", "fansite-anm", "fansite-dcd", "sdcd", "gaussian", "flow"}) {
+    EXPECT_THAT(all, HasSubstr(std::string("\n  ") + method + " "));
+    EXPECT_THAT(works({"methods", method}).out, HasSubstr(std::string(method) + ": "));
+  }
+  EXPECT_THAT(works({"methods", "sdcd"}).out, HasSubstr("--first-epochs"));
+  EXPECT_EQ(Json::parse(works({"methods", "--json"}).out).at("graph_methods").size(), 3u);
+  fails({"methods", "tarot"}, 2, {"no method 'tarot'", "fansite-anm, fansite-dcd or sdcd"});
+}
+
 TEST_F(CliTest, OptionValuesOutOfRange) {
   const struct {
     const char *option, *value;
@@ -70,6 +81,9 @@ TEST_F(CliTest, OptionValuesOutOfRange) {
       {"--fdr", "-1", {"[--fdr] -1 is out of range", "above 0 and below 1"}},
       {"--fdr", "nan", {"[--fdr] nan is out of range", "above 0 and below 1"}},
       {"--fdr", "five", {"[--fdr] 'five' is not a number"}},
+      {"--fdr", "", {"--fdr", "it is empty", "above 0 and below 1"}},
+      {"--effort", "", {"--effort", "it is empty", "quick, normal or thorough"}},
+      {"--time-budget", "", {"--time-budget", "it is empty"}},
       {"--eps-grow", "-0.1", {"[--eps-grow] -0.1 is out of range"}},
       {"--eps-shrink", "-0.1", {"[--eps-shrink] -0.1 is out of range"}},
       {"--patience", "-2", {"[--patience] -2 is out of range", "-1 or more"}},

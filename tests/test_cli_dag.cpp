@@ -251,6 +251,9 @@ TEST_F(DagTest, MistakesAreNamed) {
   fails(dag({"--max-rows", "-5"}), 2, {"[--max-rows] -5 is out of range"});
   fails(dag({"--fdr", "2"}), 2, {"[--fdr] 2 is out of range"});
   fails(dag({"--method", "fansite-dcd", "--epochs", "-1"}), 2, {"[--epochs] -1 is out of range"});
+  fails({"dag", "s/data.csv", "--method", "sdcd", "--noise", "gaussian"}, 2,
+        {"[--noise] sdcd has no such option; fansite-anm has it"});
+  fails(dag({"--hidden", "3"}), 2, {"[--hidden] fansite-anm has no such option; fansite-dcd or sdcd has it"});
   fails({"dag", "nowhere.csv"}, 2, {"nowhere.csv"});
 }
 
