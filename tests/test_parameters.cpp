@@ -202,9 +202,9 @@ TEST(Parameters, WordsThatMeanNothingAreQuoted) {
   EXPECT_EQ(message("flag", "yes"), "[flag] 'yes' is unknown; use true or false");
   EXPECT_EQ(message("count", "3.5"), "[count] '3.5' is not a whole number; use a whole number, -5 to 9");
   EXPECT_EQ(message("count", ""), "[count] '' is not a whole number; use a whole number, -5 to 9");
-  EXPECT_EQ(message("steps", "9223372036854775808"), "[steps] 9223372036854775808 is too large; use a whole number");
+  EXPECT_EQ(message("steps", "9223372036854775808"), "[steps] 9223372036854775808 is out of range; use a whole number");
   EXPECT_EQ(message("seed", "-1"), "[seed] -1 is negative; use a whole number, 0 or more, below 2^64");
-  EXPECT_THAT(message("seed", "18446744073709551616"), HasSubstr("is too large"));
+  EXPECT_THAT(message("seed", "18446744073709551616"), HasSubstr("is out of range"));
   EXPECT_EQ(message("level", "five"), "[level] 'five' is not a number; use a number, above 0 and below 1");
   EXPECT_EQ(message("level", "0.5 "), "[level] '0.5 ' is not a number; use a number, above 0 and below 1");
   EXPECT_EQ(message("widths", "1,,2"), "[widths] '' is not numbers; use numbers, each above 0");
@@ -261,9 +261,9 @@ TEST(Parameters, ValuesOutOfRangeAreRefused) {
 }
 
 // An int has no room for what its range, which knows no largest number, allows.
-TEST(Parameters, NumbersThatTheFieldCannotHoldAreTooLarge) {
+TEST(Parameters, NumbersThatTheFieldCannotHoldAreOutOfRange) {
   EXPECT_EQ(refusal("epochs", std::int64_t{1} << 40),
-            "[epochs] 1099511627776 is too large; use a whole number, 1 or more");
+            "[epochs] 1099511627776 is out of range; use a whole number, 1 or more");
   EXPECT_TRUE(accepted("epochs", std::int64_t{std::numeric_limits<int>::max()}));
   EXPECT_TRUE(accepted("steps", std::numeric_limits<std::int64_t>::max()));
 }
