@@ -386,7 +386,7 @@ class EntropyParameters:
     schedule : {'cosine', 'constant'}
         Of the learning rate: cosine or constant.
     clip : float
-        Of the gradient's norm.
+        Of the gradient's norm; inf: none.
     held_out : float
         Share of a network's rows that choose its best step.
     patience : int
