@@ -1,13 +1,13 @@
 # The repository's own commands. Each installs what is missing, builds, and runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test wheel test-python test-page screenshots bench check lint architecture format fuzz asan tsan clang clean
+.PHONY: help setup configure build demo test wheel test-python test-page screenshots signatures docs bench check lint architecture format fuzz asan tsan clang clean
 
 PRESET := release
 BUILD := build/$(PRESET)
 VENV := build/venv
 PYTHON := $(VENV)/bin/python
 # What a wheel is made of: it is made again only if one of these has changed.
-WHEEL_SOURCES := $(shell find CMakeLists.txt LICENSE README.md pyproject.toml cli cmake fansite python -type f \
+WHEEL_SOURCES := $(shell find CMakeLists.txt LICENSE README.md pyproject.toml cli cmake fansite python tests/toys -type f \
   -not -path 'python/tests/*' -not -path 'python/tools/*' -not -name '*.pyc')
 # The library's objects are the same in the program and in the wheel: compiled once, where there is ccache, which tells
 # compilers apart by the name they are called by.
@@ -38,13 +38,20 @@ test: configure ## every test
 ifeq ($(PRESET),release)
 	@tools/setup.sh page
 	@$(MAKE) --no-print-directory $(VENV)/installed
-	@FANSITE_PROGRAM=$(BUILD)/fansite $(PYTHON) -m pytest python/tests tests/page
+	@FANSITE_PROGRAM=$(BUILD)/fansite FANSITE_TOYS=build/wheel/toys $(PYTHON) -m pytest python/tests tests/page
 endif
 
 wheel: $(VENV)/wheel ## the Python wheel in dist/
 
+signatures: $(VENV)/installed ## Python's constructors from the lists of methods
+	@$(PYTHON) python/tools/signatures.py > $(VENV)/written && mv $(VENV)/written python/fansite/_parameters.py
+
+docs: $(VENV)/installed ## docs/options.md from the lists of methods, docs/api.md from the docstrings
+	@$(PYTHON) python/tools/options.py > $(VENV)/written && mv $(VENV)/written docs/options.md
+	@$(PYTHON) python/tools/api.py > $(VENV)/written && mv $(VENV)/written docs/api.md
+
 test-python: $(VENV)/installed ## the Python tests, with the wheel in the virtual environment build/venv
-	@$(PYTHON) -m pytest python/tests
+	@FANSITE_TOYS=build/wheel/toys $(PYTHON) -m pytest python/tests
 
 test-page: build $(VENV)/installed ## the page of `fansite report` in headless Chromium
 	@tools/setup.sh page
@@ -64,7 +71,7 @@ $(VENV)/wheel: $(WHEEL_SOURCES) | $(VENV)/ready
 	@rm -f dist/fansite-*.whl
 	@touch $@.begun
 	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --config-settings=build-dir=build/wheel \
-	  --config-settings=cmake.define.FANSITE_WERROR=ON --wheel-dir dist .
+	  --config-settings=cmake.define.FANSITE_WERROR=ON --config-settings=cmake.define.FANSITE_PYTHON_TOYS=ON --wheel-dir dist .
 	@mv $@.begun $@
 
 $(VENV)/ready:

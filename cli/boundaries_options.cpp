@@ -8,22 +8,32 @@ namespace fansite::cli {
 void BoundaryMethodOptions::add_to(CLI::App& command, const std::string& option,
                                    const std::vector<std::string>& left_out) {
   const MethodList<BoundaryMethod>& methods = boundary_methods();
-  command.add_option(option, method_, "how boundaries are found: " + either(methods.names()) + " (fansite methods)")
-      ->capture_default_str();
+  choice_ =
+      command
+          .add_option(option, method_, "how boundaries are found: " + either(methods.names()) + " (fansite methods)")
+          ->capture_default_str();
   options_.add(command, methods, left_out);
 }
 
 BoundariesParams BoundaryMethodOptions::parsed() const {
+  const MethodList<BoundaryMethod>& methods = boundary_methods();
+  if (methods.find(method_) == nullptr) throw_unknown(choice_->get_lnames().front(), method_, methods.names());
   BoundariesParams params(method_);
   options_.apply(method_, params.options);
   params.options.validate();
   return params;
 }
 
-void RunOptions::add_to(CLI::App& command, bool resumable) {
-  options_.add(command, RunParams());
-  if (resumable) {
-    command.add_flag("--resume", resume, "go on from what an interrupted run has left in OUT.checkpoint");
+void BoundaryMethodOptions::require_none(const std::string& why) const {
+  const std::string first = choice_->count() > 0 ? choice_->get_lnames().front() : options_.first_given();
+  if (!first.empty()) throw ParameterError(first, why + ", so none are found; leave it out");
+}
+
+void RunOptions::add_to(CLI::App& command, bool short_work) {
+  options_.add(command, RunParams(), short_work ? std::vector<std::string>{"time_budget"} : std::vector<std::string>());
+  if (!short_work) {
+    command.add_flag("--resume", resume,
+                     "go on from what an interrupted run has left in its checkpoint, by default OUT.checkpoint");
   }
 }
 

@@ -18,16 +18,20 @@ struct BoundaryMethodOptions {
   void add_to(CLI::App& command, const std::string& option, const std::vector<std::string>& left_out = {});
   /// The method and its parameters, once the command line has been read; a UsageError names what means nothing.
   BoundariesParams parsed() const;
+  /// For commands that may find none: a ParameterError that names the first option that was given.
+  void require_none(const std::string& why) const;
 
  private:
   std::string method_ = BoundariesParams().method;
+  CLI::Option* choice_ = nullptr;
   ParameterOptions options_;
 };
 
 /// Seed, time budget, models and checkpoints.
 struct RunOptions {
   bool resume = false;
-  void add_to(CLI::App& command, bool resumable = true);
+  /// `short_work`: it can be neither cut short nor resumed.
+  void add_to(CLI::App& command, bool short_work = false);
   /// The checkpoint is as asked for, else beside the result, else nowhere. What an interrupted run has left beside the
   /// result is continued with --resume only, a UsageError otherwise: it may be worth hours. A method that cannot go on
   /// keeps nothing.

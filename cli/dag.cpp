@@ -34,6 +34,12 @@ CausalGraphParams parsed(const DagOptions& options) {
   options.parameters.apply(params.method, params.options);
   params.options.validate();
   params.boundaries = options.boundary_method.parsed();
+  const bool needed = graph_methods().at(params.method).can.needs_boundaries;
+  if (!needed) options.boundary_method.require_none(params.method + " needs no boundaries");
+  if (!needed && !options.boundaries.empty()) {
+    throw ParameterError("boundaries", params.method + " needs none; leave them out");
+  }
+  if (needed && !options.boundaries.empty()) options.boundary_method.require_none("boundaries are given");
   params.run = options.run.parsed(graph_methods(), params.method, options.out, options);
   return params;
 }
@@ -65,9 +71,10 @@ void show(const CommonOptions& options, const CausalGraphResult& result) {
   } else {
     for (Index i = 0; i < result.weights.rows(); ++i) {
       for (Index j = 0; j < result.weights.cols(); ++j) {
-        if (!result.graph.directed(i, j)) continue;
-        lines.push_back({result.weights(i, j),
-                         fmt::format("  {} → {}   weight {:.3f}", name_of(i), name_of(j), result.weights(i, j))});
+        const bool directed = result.graph.directed(i, j) != 0;
+        if (!directed && (i > j || !result.graph.undirected(i, j))) continue;
+        lines.push_back({result.weights(i, j), fmt::format("  {} {} {}   weight {:.3f}", name_of(i),
+                                                           directed ? "→" : "–", name_of(j), result.weights(i, j))});
       }
     }
   }

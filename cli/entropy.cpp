@@ -110,7 +110,7 @@ void add_entropy(CLI::App& app) {
                    "of the entropies: " + either(entropy_estimators().names()) + " (fansite methods)")
       ->capture_default_str();
   options->parameters.add(*command, entropy_estimators());
-  options->run.add_to(*command, false);
+  options->run.add_to(*command, true);
   command->add_option("--out", options->out, "JSON file; default: standard output");
   options->add_to(*command);
   command->callback([options] { run(*options); });

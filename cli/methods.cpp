@@ -51,7 +51,7 @@ void show(const Method& method, const std::string& kind) {
   }
   fmt::print("parameters (* changes the answer):\n");
   for (const Description::Field& field : method.parameters.fields()) {
-    fmt::print("  {:<24}{} {}\n  {:<24}  {}; default {}\n", option_name(field.name), field.changes_answers ? "*" : " ",
+    fmt::print("  {:<24}{} {}\n  {:<24}  {}; default {}\n", option_name(field), field.changes_answers ? "*" : " ",
                field.help, "", field.allowed(), to_text(field.fallback));
   }
 }
@@ -71,9 +71,9 @@ void run(const MethodsOptions& options) {
     list(graph_methods(), "dag --method");
     list(entropy_estimators(), "entropy --estimator, mb --estimator");
   } else {
-    const bool found = static_cast<int>(show_if_there(boundary_methods(), options.name)) +
-                       static_cast<int>(show_if_there(graph_methods(), options.name)) +
-                       static_cast<int>(show_if_there(entropy_estimators(), options.name));
+    bool found = show_if_there(boundary_methods(), options.name);
+    found = show_if_there(graph_methods(), options.name) || found;
+    found = show_if_there(entropy_estimators(), options.name) || found;
     check(found, "[methods] there is no method '{}'; they are {}, {} and {}", options.name,
           either(boundary_methods().names()), either(graph_methods().names()), either(entropy_estimators().names()));
   }

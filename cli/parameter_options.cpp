@@ -33,32 +33,35 @@ std::string option_name(const std::string& parameter) {
   return words;
 }
 
+std::string option_name(const Parameter& parameter) {
+  const std::string name = option_name(parameter.name);
+  const bool on = parameter.type == Parameter::Type::flag && std::get<bool>(parameter.fallback);
+  return on ? "--no-" + name.substr(2) : name;
+}
+
 void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter, const std::string& group) {
-  std::string names = option_name(parameter.name);
+  std::string names = option_name(parameter);
   if (!parameter.also.empty()) names += ",--" + parameter.also;
-  std::string& word = given_[parameter.name];
+  Given& given = given_[parameter.name];
   CLI::Option* option = nullptr;
   if (parameter.type == Parameter::Type::flag) {
     const bool on = std::get<bool>(parameter.fallback);
-    if (on) names = "--no-" + option_name(parameter.name).substr(2);
     option = command.add_flag_callback(
-        names, [&word, on] { word = on ? "false" : "true"; }, (on ? "not: " : "") + parameter.help);
+        names, [&given, on] { given.word = on ? "false" : "true"; }, (on ? "not: " : "") + parameter.help);
   } else {
-    option = command.add_option(names, word, parameter.help)->type_name(placeholder(parameter));
+    option = command.add_option(names, given.word, parameter.help)->type_name(placeholder(parameter));
     const std::string shown = to_text(parameter.fallback);
     const bool nothing = shown.empty() || (parameter.type == Parameter::Type::duration && shown == "0");
     if (!nothing) option->default_str(shown);
-    if (parameter.type != Parameter::Type::text) {  // --fdr "$LEVEL" without a level is a mistake, not the default
-      option->check([allowed = parameter.allowed()](const std::string& given) {
-        return given.empty() ? fmt::format("it is empty; use {}", allowed) : std::string();
-      });
-    }
   }
   if (!group.empty()) option->group(group);
+  given.option = option;
 }
 
-void ParameterOptions::add(CLI::App& command, const Parameters& parameters) {
-  for (const Description::Field& field : parameters.fields()) add_option(command, field, "");
+void ParameterOptions::add(CLI::App& command, const Parameters& parameters, const std::vector<std::string>& left_out) {
+  for (const Description::Field& field : parameters.fields()) {
+    if (std::find(left_out.begin(), left_out.end(), field.name) == left_out.end()) add_option(command, field, "");
+  }
 }
 
 void ParameterOptions::add_rows(CLI::App& command, const std::vector<const Method*>& rows,
@@ -79,15 +82,27 @@ void ParameterOptions::add_rows(CLI::App& command, const std::vector<const Metho
   }
 }
 
+bool ParameterOptions::given(const std::string& parameter) const {
+  const auto found = given_.find(parameter);
+  return found != given_.end() && found->second.option->count() > 0;
+}
+
+std::string ParameterOptions::first_given() const {
+  for (const auto& [name, unused] : given_) {
+    if (given(name)) return name;
+  }
+  return "";
+}
+
 void ParameterOptions::apply(const std::string& method, Parameters& parameters) const {
-  for (const auto& [name, word] : given_) {
-    if (word.empty()) continue;
+  for (const auto& [name, entry] : given_) {
+    if (!given(name)) continue;
     if (!parameters.has(name)) {
       throw ParameterError(name, fmt::format("{} has no such option; {} has it", method, either(owners_.at(name))));
     }
     const auto& fields = parameters.fields();
     const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
-    parameters.set(name, parse_value(*field, word));
+    parameters.set(name, parse_value(*field, entry.word));
   }
 }
 

@@ -14,11 +14,17 @@
 
 namespace fansite::cli {
 
-/// --eps-grow, of eps_grow.
+/// --max-size, of max_size.
 std::string option_name(const std::string& parameter);
+/// The same, or --no-freeze of a flag that is on.
+std::string option_name(const Parameter& parameter);
 
 class ParameterOptions {
  public:
+  ParameterOptions() = default;
+  ParameterOptions(const ParameterOptions&) = delete;  // the command line writes into it
+  ParameterOptions& operator=(const ParameterOptions&) = delete;
+
   /// One option for each parameter of these methods. Those that only some have stand under their names in the help.
   template <class Row>
   void add(CLI::App& command, const MethodList<Row>& methods, const std::vector<std::string>& left_out = {}) {
@@ -27,7 +33,7 @@ class ParameterOptions {
     add_rows(command, rows, left_out);
   }
   /// Of one struct, for every method.
-  void add(CLI::App& command, const Parameters& parameters);
+  void add(CLI::App& command, const Parameters& parameters, const std::vector<std::string>& left_out = {});
 
   /// Sets what was given for this method.
   void apply(const std::string& method, Parameters& parameters) const;
@@ -37,16 +43,19 @@ class ParameterOptions {
     apply("", parameters);
     params = parameters.as<P>();
   }
-  bool given(const std::string& parameter) const {
-    const auto found = given_.find(parameter);
-    return found != given_.end() && !found->second.empty();
-  }
+  /// The name of a parameter that was given, or "".
+  std::string first_given() const;
+  bool given(const std::string& parameter) const;
 
  private:
   void add_rows(CLI::App& command, const std::vector<const Method*>& rows, const std::vector<std::string>& left_out);
   void add_option(CLI::App& command, const Parameter& parameter, const std::string& group);
 
-  std::map<std::string, std::string> given_;                // by parameter, as written
+  struct Given {
+    std::string word;  // as written
+    const CLI::Option* option = nullptr;
+  };
+  std::map<std::string, Given> given_;                      // by parameter
   std::map<std::string, std::vector<std::string>> owners_;  // by parameter: the methods that have it
 };
 

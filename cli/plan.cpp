@@ -64,7 +64,7 @@ void add_plan(CLI::App& app) {
       ->allow_extra_args(false);
   options->method.add_to(*command, "--method");
   options->knowledge.add_to(*command);
-  options->run.add_to(*command, false);
+  options->run.add_to(*command, true);
   command->add_flag("--json", options->json, "print one JSON object");
   command->add_option("--out", options->out, "JSON file; default: lines on standard output");
   options->add_to(*command);

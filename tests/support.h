@@ -8,6 +8,7 @@
 
 #include "fansite/base/progress.h"
 #include "fansite/simulate/simulate.h"
+#include "fansite/table/facts.h"
 
 namespace fansite {
 
@@ -38,5 +39,8 @@ inline Simulation simulate_linear(int nodes, double degree, Index rows, std::uin
   params.seed = seed;
   return simulate(params);
 }
+
+/// The columns that something can be learnt of.
+inline Dataset learnable(const Dataset& data) { return LearnableTable(data, TableFacts(data)).data; }
 
 }  // namespace fansite

@@ -615,16 +615,18 @@ TEST(OddData, RefusesWhatMakesNoSense) {
     change(params);
     return message_of<UsageError>([&] { run(data, params); });
   };
-  EXPECT_THAT(refusal([](auto& p) { p.first.learning_rate = 0; }), HasSubstr("learning rate of 0 in the first stage"));
-  EXPECT_THAT(refusal([](auto& p) { p.second.learning_rate = HUGE_VAL; }), HasSubstr("in the second stage"));
-  EXPECT_THAT(refusal([](auto& p) { p.second.batch = 0; }), HasSubstr("a batch of 0 rows"));
-  EXPECT_THAT(refusal([](auto& p) { p.first.max_epochs = -1; }), HasSubstr("-1 epochs"));
-  EXPECT_THAT(refusal([](auto& p) { p.first.l1 = -1; }), HasSubstr("penalties of -1"));
-  EXPECT_THAT(refusal([](auto& p) { p.hidden = 0; }), HasSubstr("0 hidden units"));
-  EXPECT_THAT(refusal([](auto& p) { p.gamma_increment = -1; }), HasSubstr("increment of gamma of -1"));
-  EXPECT_THAT(refusal([](auto& p) { p.power_iterations = -1; }), HasSubstr("-1 power iterations"));
-  EXPECT_THAT(refusal([](auto& p) { p.check_every = 0; }), HasSubstr("every 0 epochs"));
-  EXPECT_THAT(refusal([](auto& p) { p.patience = 0; }), HasSubstr("patience of 0"));
+  EXPECT_THAT(refusal([](auto& p) { p.first.learning_rate = 0; }),
+              HasSubstr("[first_learning_rate] 0 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.second.learning_rate = HUGE_VAL; }),
+              HasSubstr("[learning_rate] inf is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.second.batch = 0; }), HasSubstr("[batch] 0 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.first.max_epochs = -1; }), HasSubstr("[first_epochs] -1 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.first.l1 = -1; }), HasSubstr("[first_l1] -1 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.hidden = 0; }), HasSubstr("[hidden] 0 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.gamma_increment = -1; }), HasSubstr("[gamma_increment] -1 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.power_iterations = -1; }), HasSubstr("[power_iterations] -1 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.check_every = 0; }), HasSubstr("[check_every] 0 is out of range"));
+  EXPECT_THAT(refusal([](auto& p) { p.patience = 0; }), HasSubstr("[stage_patience] 0 is out of range"));
   EXPECT_THAT(message_of<UsageError>([&] { run(data.topRows(4), short_params()); }), HasSubstr("4 rows; 5 or more"));
   EXPECT_THAT(message_of<UsageError>([&] { run(Matrix(9, 0), short_params()); }), HasSubstr("without columns"));
   EXPECT_THAT(message_of<UsageError>([&] { run(data, complete(2), short_params()); }), HasSubstr("mask of 2 by 2"));

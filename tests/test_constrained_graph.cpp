@@ -42,18 +42,18 @@ Knowledge known(const Dataset& data, std::vector<Statement> statements) { return
 
 BoundariesParams gaussian(StopRule stop = StopRule::calibrated, Symmetry rule = Symmetry::or_) {
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
-  params.search.stop = stop;
-  params.search.rule = rule;
+  params.fansite().estimator = "gaussian";
+  params.fansite().search.stop = stop;
+  params.fansite().search.rule = rule;
   return params;
 }
 
 BoundariesParams small_flow() {
   BoundariesParams params;
-  params.estimator = EstimatorKind::flow;
-  params.folds = 2;
-  params.repeats = 1;
-  params.steps = 300;
+  params.fansite().estimator = "flow";
+  params.fansite().folds = 2;
+  params.fansite().repeats = 1;
+  params.fansite().steps = 300;
   return params;
 }
 
@@ -135,8 +135,8 @@ TEST(Constraints, AreSatisfiedByFlowsToo) {
   for (const StopRule stop : {StopRule::calibrated, StopRule::paper}) {
     for (const Refine refine : {Refine::none, Refine::graph}) {
       BoundariesParams params = small_flow();
-      params.search.stop = stop;
-      params.refine = refine;
+      params.fansite().search.stop = stop;
+      params.fansite().refine = refine;
       SCOPED_TRACE(fmt::format("{} {}", name(stop), name(refine)));
       BoundariesResult result;
       ASSERT_NO_THROW(result = find(data, knowledge, params));

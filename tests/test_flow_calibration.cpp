@@ -219,7 +219,7 @@ TEST(Calibration, OfATableLeavesOutWhatHasNoDensity) {
   const Matrix xyz = data.values;
   data.values.resize(400, 5);
   data.values << Vector::Constant(400, 3), xyz.leftCols(2), xyz.col(0), xyz.col(2).array().round().matrix();
-  const FlowEstimator estimator(data, trained_on(learnable_columns(data)));
+  const FlowEstimator estimator(data, trained_on(learnable(data)));
   EXPECT_FALSE(estimator.original_scale(4));
   NoProgress silent;
   const std::vector<EntropyQuery> queries = {{0, {1}}, {2, {0, 1}}, {1, {3}}, {4, {1}}, {3, {2, 4}}};

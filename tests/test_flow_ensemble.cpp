@@ -158,11 +158,12 @@ TEST(Ensemble, RefusesSettingsThatMakeNoSense) {
     change(params);
     return message_of<Error>([&] { train_ensemble(data, params, silent); });
   };
-  EXPECT_THAT(message([](auto& p) { p.folds = 0; }), HasSubstr("0 folds; use 1 to 1000"));
+  EXPECT_THAT(message([](auto& p) { p.folds = 0; }),
+              HasSubstr("[folds] 0 is out of range; use a whole number, 1 to 1000"));
   EXPECT_THAT(message([](auto& p) { p.folds = 11; }), HasSubstr("20 rows are too few for 11 folds"));
-  EXPECT_THAT(message([](auto& p) { p.repeats = 0; }), HasSubstr("0 repeats"));
+  EXPECT_THAT(message([](auto& p) { p.repeats = 0; }), HasSubstr("[repeats] 0 is out of range"));
   EXPECT_THAT(message([](auto& p) { p.shape = paper_shape(5); }), HasSubstr("a shape of 5 variables for a table of 4"));
-  EXPECT_THAT(message([](auto& p) { p.train.steps = -1; }), HasSubstr("-1 steps"));
+  EXPECT_THAT(message([](auto& p) { p.train.steps = -1; }), HasSubstr("[steps] -1 is out of range"));
 }
 
 TEST(Ensemble, CanBeInterrupted) {

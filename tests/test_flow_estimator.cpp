@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 FlowEstimator trained_on(const Dataset& data, const flow::EnsembleParams& params) {
   NoProgress silent;
-  return FlowEstimator(data, flow::train_ensemble(learnable_columns(data), params, silent));
+  return FlowEstimator(data, flow::train_ensemble(learnable(data), params, silent));
 }
 
 flow::EnsembleParams quick(int steps) {
@@ -141,7 +141,7 @@ TEST(FlowEstimator, ConstantsAndCopiesAreUnderstood) {
   data.values.conservativeResize(300, 5);
   data.values.col(3).setConstant(7);
   data.values.col(4) = data.values.col(0);
-  EXPECT_EQ(learnable_columns(data).names, (std::vector<std::string>{"x", "y", "noise"}));
+  EXPECT_EQ(learnable(data).names, (std::vector<std::string>{"x", "y", "noise"}));
   const FlowEstimator flow = trained_on(data, quick(100));
   EXPECT_EQ(flow.variables(), 5);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -31,7 +31,7 @@ FlowEstimator trained_on(const Dataset& data, std::int64_t steps, int repeats = 
   params.train.steps = params.train.evaluate_every = steps;
   params.train.held_out = 0;
   NoProgress silent;
-  return FlowEstimator(data, train_ensemble(learnable_columns(data), params, silent));
+  return FlowEstimator(data, train_ensemble(learnable(data), params, silent));
 }
 
 Dataset curved_table(Index rows, int columns, std::uint64_t seed) {

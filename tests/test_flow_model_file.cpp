@@ -398,7 +398,7 @@ TEST(ModelFile, EveryStateThatATrainingPassesThroughCanBeSaved) {
 
 TEST(ModelFile, TheLayoutIsAsDocumented) {
   const std::string bytes = to_bytes(small_ensemble());
-  EXPECT_EQ(bytes.substr(0, 16), std::string("FANSITE\x1a\x01\0\0\0\x01\0\0\0", 16));
+  EXPECT_EQ(bytes.substr(0, 16), std::string("FANSITE\x1a\x02\0\0\0\x01\0\0\0", 16));
   EXPECT_EQ(static_cast<unsigned char>(bytes[16]) + 256u * static_cast<unsigned char>(bytes[17]), header_length(bytes));
   EXPECT_EQ(bytes.substr(18, 6), std::string(6, '\0'));
   const std::string header =
@@ -414,7 +414,7 @@ TEST(ModelFile, TheLayoutIsAsDocumented) {
   EXPECT_EQ(bytes.substr(bytes.size() - 8, 4), std::string("\0\0\xC0\x3F", 4));
   EXPECT_EQ(bytes, sealed(bytes));
   EXPECT_EQ(bytes.size() % 8, 4u);
-  EXPECT_EQ(to_bytes(small_checkpoint()).substr(8, 8), std::string("\x01\0\0\0\x02\0\0\0", 8));
+  EXPECT_EQ(to_bytes(small_checkpoint()).substr(8, 8), std::string("\x02\0\0\0\x02\0\0\0", 8));
 }
 
 TEST(ModelFile, TheFoldsAreTwoBytesEachAndPadded) {
@@ -464,8 +464,10 @@ TEST(ModelFile, ForeignFilesAreNamed) {
   std::string newer = model;
   newer[8] = 7;
   EXPECT_EQ(model_error(newer),
-            "[load_model] x.fansite: written by a newer fansite, version 7 of the format where this one knows 1. "
+            "[load_model] x.fansite: written by a newer fansite, version 7 of the format where this one knows 2. "
             "Update fansite.");
+  newer[8] = 1;
+  EXPECT_THAT(model_error(newer), HasSubstr("written by an earlier fansite, version 1 of the format"));
   newer[8] = 0;
   EXPECT_THAT(model_error(newer), HasSubstr("damaged, its first bytes"));
 }
@@ -526,8 +528,8 @@ TEST(ModelFile, HeadersAreCheckedFieldByField) {
   EXPECT_THAT(set("/params/shape/blocks", 1024), HasSubstr("networks are larger than the file"));
   EXPECT_THAT(set("/params/shape/blocks", 7), HasSubstr("its weights are not as many"));
   EXPECT_THAT(set("/params/shape/ranks", 3), HasSubstr("3 ranks for 3 variables"));
-  EXPECT_THAT(set("/params/train/held_out", nullptr), HasSubstr("of the rows held out"));
-  EXPECT_THAT(set("/params/train/clip", "-inf"), HasSubstr("clipped at -inf"));
+  EXPECT_THAT(set("/params/train/held_out", nullptr), HasSubstr("its held_out is wrong: nan is out of range"));
+  EXPECT_THAT(set("/params/train/clip", "-inf"), HasSubstr("its clip is wrong: -inf is out of range"));
   EXPECT_THAT(set("/params/train/clip", "5"), HasSubstr("'clip'"));
   EXPECT_THAT(set("/params/train/base", "none"), HasSubstr("its Gaussian base is not of its shape"));
   EXPECT_THAT(set("/params/train/base", "linear"), HasSubstr("'base'"));

@@ -436,7 +436,7 @@ TEST(Linearity, ExplainsMistakes) {
 TEST(Linearity, CanBeInterrupted) {
   const Dataset data = simulate_linear(3, 1.0, 50, 1).data;
   Impatient progress;
-  EXPECT_THROW(test_linearity(data, no_boundaries(data), {}, progress), Interrupted);
+  EXPECT_THROW(test_linearity(data, TableFacts(data), no_boundaries(data), {}, progress), Interrupted);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fansite/boundary/fdr.h"
 #include "fansite/boundary/search.h"
 
 #include <gmock/gmock.h>
@@ -425,12 +426,12 @@ TEST(Search, BadParametersAreNamed) {
     }
     return "";
   };
-  EXPECT_THAT(message([](SearchParams& p) { p.fdr = 0; }), HasSubstr("fdr is 0"));
-  EXPECT_THAT(message([](SearchParams& p) { p.fdr = 1; }), HasSubstr("between 0 and 1"));
-  EXPECT_THAT(message([](SearchParams& p) { p.eps_grow = -1; }), HasSubstr("eps-grow"));
-  EXPECT_THAT(message([](SearchParams& p) { p.eps_shrink = -1; }), HasSubstr("eps-shrink"));
-  EXPECT_THAT(message([](SearchParams& p) { p.patience = -2; }), HasSubstr("patience is -2"));
-  EXPECT_THAT(message([](SearchParams& p) { p.max_size = -1; }), HasSubstr("max-size"));
+  EXPECT_THAT(message([](SearchParams& p) { p.fdr = 0; }), HasSubstr("[fdr] 0 is out of range"));
+  EXPECT_THAT(message([](SearchParams& p) { p.fdr = 1; }), HasSubstr("above 0 and below 1"));
+  EXPECT_THAT(message([](SearchParams& p) { p.eps_grow = -1; }), HasSubstr("[eps_grow] -1"));
+  EXPECT_THAT(message([](SearchParams& p) { p.eps_shrink = -1; }), HasSubstr("[eps_shrink] -1"));
+  EXPECT_THAT(message([](SearchParams& p) { p.patience = -2; }), HasSubstr("[patience] -2 is out of range"));
+  EXPECT_THAT(message([](SearchParams& p) { p.max_size = -1; }), HasSubstr("[max_size] -1"));
   NoProgress silent;
   EXPECT_THROW(find_boundaries(estimator, {}, {{7}, {}, {}}, silent), UsageError);
   EXPECT_THROW(find_boundaries(estimator, {}, {{1, 1}, {}, {}}, silent), UsageError);

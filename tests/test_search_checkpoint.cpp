@@ -119,7 +119,7 @@ class StopsAfter final : public Progress {
 };
 
 std::string summary(const Boundaries& found) {
-  std::string text = fmt::format("{} {} {};", found.threshold, found.steps, found.tested_pairs);
+  std::string text = fmt::format("{} {} {};", found.threshold.value_or(-1), found.steps, found.tested_pairs);
   for (const Boundary& boundary : found.boundaries) {
     text += fmt::format(" {}: {} {}", boundary.target, boundary.entropy, boundary.conditional_entropy);
     for (const Member& m : boundary.members) {

@@ -312,7 +312,7 @@ TEST(Paths, PatienceIsHowManyStepsMayGoByWithoutTheBest) {
   params.patience = -1;
   params.stop = StopRule::paper;
   EXPECT_EQ(Search(table, params, {0}, {}).patience, 15);  // … and 15 where no held-out rows decide
-  EXPECT_FALSE(Search(table, params, {0}, {}).screens());
+  EXPECT_FALSE(Search(table, params, {0}, {}).on_held_out_rows());
 }
 
 TEST(Paths, EndAtTheLargestSetAndAtMaxSize) {
@@ -392,7 +392,7 @@ TEST(Confirm, QValuesStepUpInTwoStages) {
   const SearchParams params;
   const Search search(table, params, all_of(table), {});
   Boundaries boundaries;
-  const Confirmed confirmed = confirm(search, grow_paths(search, boundaries, silent), silent);
+  const Confirmed confirmed = decide_on_held_out_rows(search, grow_paths(search, boundaries, silent), silent);
   ASSERT_EQ(confirmed.tested.size(), 6u);
   const auto tested = [&](int k) { return confirmed.tested.at({2 * k, 2 * k + 1}); };
   // Of six the first stage admits two (0.012 · 6 / 2 ≤ 0.05), so the second pays for four.

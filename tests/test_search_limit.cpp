@@ -202,7 +202,7 @@ TEST(Limit, TheWeakestEvidenceGoesFirstAndIsANearMiss) {
   const Boundary hub = find(Bounded(star(6, 300), 3, true), params).boundaries[0];
   std::vector<int> strongest;
   for (std::size_t k = 0; k < 3; ++k) strongest.push_back(expected[k].variable);
-  EXPECT_THAT(hub.variables(), testing::UnorderedElementsAreArray(strongest));
+  EXPECT_THAT(hub.member_indices(), testing::UnorderedElementsAreArray(strongest));
   ASSERT_EQ(hub.near_misses.size(), 3u);
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(hub.near_misses[k].candidate.variable, expected[k + 3].variable);
@@ -334,7 +334,7 @@ void check_boundaries(const Case& c, const Boundaries& found) {
     for (const int z : set) {  // the two agree, unless the other had no room
       const Boundary* other = of[static_cast<std::size_t>(z)];
       if (c.params.rule == Symmetry::none || other == nullptr) continue;
-      RC_ASSERT(contains(other->variables(), boundary.target) || other->limited);
+      RC_ASSERT(contains(other->member_indices(), boundary.target) || other->limited);
     }
     if (c.scope.knowledge.empty()) continue;
     for (const int z : c.scope.knowledge.known_boundary(boundary.target)) RC_ASSERT(contains(set, z));
@@ -422,7 +422,8 @@ TEST(LimitOfNetworks, EveryRuleAnswersWhereNetworksKnowSmallSetsOnly) {
       const Boundary hub = refined(estimator, found, graph, silent).boundaries[0];
       EXPECT_EQ(hub.members.size(), 2u);
       EXPECT_TRUE(hub.limited);
-      EXPECT_EQ(estimator.calibration(std::vector<EntropyQuery>{{0, hub.variables()}}, {}, silent).targets.size(), 1u);
+      EXPECT_EQ(estimator.calibration(std::vector<EntropyQuery>{{0, hub.member_indices()}}, {}, silent).targets.size(),
+                1u);
     }
   }
 }
@@ -445,12 +446,12 @@ TEST(LimitOfNetworks, TwoColumnsCanBeInEachOthersBoundary) {
 // From 100 variables on networks are compact and know sets of 59.
 BoundariesParams few_steps() {
   BoundariesParams params;
-  params.estimator = EstimatorKind::flow;
-  params.refine = Refine::none;
-  params.folds = 2;
-  params.repeats = 1;
-  params.steps = 2;
-  params.search.max_size = 1;
+  params.fansite().estimator = "flow";
+  params.fansite().refine = Refine::none;
+  params.fansite().folds = 2;
+  params.fansite().repeats = 1;
+  params.fansite().steps = 2;
+  params.fansite().search.max_size = 1;
   return params;
 }
 
@@ -467,7 +468,7 @@ TEST(LimitOfNetworks, TooMuchKnowledgeIsRefusedBeforeTraining) {
   std::vector<Statement> statements;
   for (int z = 1; z <= 60; ++z) statements.push_back({Statement::Kind::in_boundary, 0, z});
   BoundariesParams params = few_steps();
-  params.steps = 1'000'000'000;  // would take days
+  params.fansite().steps = 1'000'000'000;  // would take days
   NoProgress silent;
   EXPECT_THAT(
       message_of<UsageError>([&] { markov_boundaries(data, said(100, statements), params, silent); }),
@@ -479,8 +480,8 @@ TEST(LimitOfRows, IsToldToo) {
   Matrix values(10, 20);
   for (Index i = 0; i < values.size(); ++i) values.data()[i] = random.normal();
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
-  params.search.stop = StopRule::paper;
+  params.fansite().estimator = "gaussian";
+  params.fansite().search.stop = StopRule::paper;
   const BoundariesResult result = markov_boundaries(table_of(values), params);
   for (const Boundary& boundary : result.found.boundaries) EXPECT_LE(boundary.members.size(), 7u);
   EXPECT_THAT(result.warnings, testing::Contains(HasSubstr("10 rows allow 7 at most in one boundary")));

@@ -60,8 +60,8 @@ TEST(SimulateNames, RoundTripAndListOnError) {
        {Noise::gauss, Noise::uniform, Noise::laplace, Noise::gumbel, Noise::exponential, Noise::mixed}) {
     EXPECT_EQ(parse<Noise>(name(noise)), noise);
   }
-  EXPECT_THAT(message_of<UsageError>([] { parse<Sem>("GP"); }), HasSubstr("linear, gp, mlp, pnl, gene"));
-  EXPECT_THAT(message_of<UsageError>([] { parse<GraphModel>(""); }), HasSubstr("er, sf"));
+  EXPECT_THAT(message_of<UsageError>([] { parse<Sem>("GP"); }), HasSubstr("linear, gp, mlp, pnl or gene"));
+  EXPECT_THAT(message_of<UsageError>([] { parse<GraphModel>(""); }), HasSubstr("er or sf"));
   EXPECT_THROW(parse<Noise>("normal"), UsageError);
 }
 
@@ -71,14 +71,14 @@ TEST(SimulateChecks, ParametersOutOfRange) {
     change(wrong);
     return message_of<UsageError>([&] { simulate(wrong); });
   };
-  EXPECT_THAT(refuse([](auto& p) { p.nodes = 0; }), HasSubstr("0 nodes"));
-  EXPECT_THAT(refuse([](auto& p) { p.rows = 0; }), HasSubstr("0 rows"));
-  EXPECT_THAT(refuse([](auto& p) { p.degree = -0.5; }), HasSubstr("degree -0.5"));
-  EXPECT_THAT(refuse([](auto& p) { p.degree = std::nan(""); }), HasSubstr("degree nan"));
+  EXPECT_EQ(refuse([](auto& p) { p.nodes = 0; }), "[nodes] 0 is out of range; use a whole number, 1 or more");
+  EXPECT_THAT(refuse([](auto& p) { p.rows = 0; }), HasSubstr("[rows] 0 is out of range"));
+  EXPECT_THAT(refuse([](auto& p) { p.degree = -0.5; }), HasSubstr("[degree] -0.5 is out of range"));
+  EXPECT_THAT(refuse([](auto& p) { p.degree = std::nan(""); }), HasSubstr("[degree] nan is out of range"));
   EXPECT_THAT(refuse([](auto& p) { p.degree = 14.6; }), HasSubstr("the largest possible is 14.5"));
-  EXPECT_THAT(refuse([](auto& p) { p.weight_low = -1; }), HasSubstr("weights from -1 to 2"));
+  EXPECT_THAT(refuse([](auto& p) { p.weight_low = -1; }), HasSubstr("[weight_low] -1 is out of range"));
   EXPECT_THAT(refuse([](auto& p) { p.weight_high = 0.1; }), HasSubstr("0 ≤ low ≤ high"));
-  EXPECT_THAT(refuse([](auto& p) { p.weight_high = INFINITY; }), HasSubstr("weights from 0.5 to inf"));
+  EXPECT_THAT(refuse([](auto& p) { p.weight_high = INFINITY; }), HasSubstr("[weight_high] inf is out of range"));
   EXPECT_THAT(refuse([](auto& p) { p.sem = Sem::gp, p.rows = 5001; }), HasSubstr("the limit is 5000"));
   EXPECT_THAT(refuse([](auto& p) { p.sem = Sem::pnl, p.rows = 5001; }), HasSubstr("the limit is 5000"));
   EXPECT_THAT(refuse([](auto& p) { p.sem = Sem::gene, p.weight_low = 1; }),

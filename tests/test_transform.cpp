@@ -218,9 +218,9 @@ TEST(Transform, NamesRoundTrip) {
     EXPECT_EQ(parse<TransformKind>(name(kind)), kind);
   }
   EXPECT_EQ(message_of<UsageError>([] { parse<TransformKind>("standardize"); }),
-            "[transform] transform 'standardize' is unknown; did you mean standardise?");
+            "[value] 'standardize' is unknown; use rank, standardise or none");
   EXPECT_EQ(message_of<UsageError>([] { parse<TransformKind>("log"); }),
-            "[transform] transform 'log' is unknown; use rank, standardise or none");
+            "[value] 'log' is unknown; use rank, standardise or none");
 }
 
 TEST(Transform, ExplainsWhatItCannotFit) {

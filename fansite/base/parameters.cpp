@@ -46,7 +46,7 @@ T parse_number(const Parameter& parameter, std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, code] = std::from_chars(text.data(), end, value);
   if (code == std::errc::result_out_of_range) {
-    throw ParameterError(parameter.name, fmt::format("{} is too large; use {}", excerpt(text), parameter.allowed()));
+    throw ParameterError(parameter.name, fmt::format("{} is out of range; use {}", excerpt(text), parameter.allowed()));
   }
   if (code != std::errc{} || stop != end || text.empty()) {
     throw ParameterError(parameter.name, fmt::format("'{}' is not {}; use {}", excerpt(text),
@@ -98,6 +98,7 @@ std::string to_text(const Value& value) {
 }
 
 bool Range::contains(double value) const {
+  if (!std::isfinite(value) && !infinite) return false;
   return (least_itself ? value >= least : value > least) && (most_itself ? value <= most : value < most);
 }
 
@@ -107,7 +108,7 @@ std::string Range::text() const {
   if (below && over && least_itself && most_itself) return fmt::format("{} to {}", low, high);
   const std::string from = !over ? "" : least_itself ? fmt::format("{} or more", low) : fmt::format("above {}", low);
   const std::string to = !below ? "" : most_itself ? fmt::format("{} or less", high) : fmt::format("below {}", high);
-  return fmt::format("{}{}{}", from, over && below ? " and " : "", to);
+  return fmt::format("{}{}{}{}", from, over && below ? " and " : "", to, infinite ? ", or inf" : "");
 }
 
 std::string Parameter::allowed() const {
@@ -170,15 +171,12 @@ std::string Description::identity(const void* params) const {
 namespace detail {
 
 void throw_wrong_type(const Parameter& parameter, const Value& value) {
-  const auto* whole = std::get_if<std::int64_t>(&value);
-  const bool counts = parameter.type == Type::integer || parameter.type == Type::natural;
-  if (counts && (whole != nullptr || std::holds_alternative<std::uint64_t>(value))) {  // but not of this size
-    throw ParameterError(parameter.name,
-                         fmt::format("{} is too {}; use {}", to_text(value),
-                                     whole != nullptr && *whole < 0 ? "small" : "large", parameter.allowed()));
-  }
   throw ParameterError(parameter.name, fmt::format("'{}' is not {}; use {}", excerpt(to_text(value)),
                                                    type_in_words(parameter.type), parameter.allowed()));
+}
+
+void throw_out_of_range(const Parameter& parameter, const Value& value) {
+  throw ParameterError(parameter.name, fmt::format("{} is out of range; use {}", to_text(value), parameter.allowed()));
 }
 
 Value converted(const Parameter& parameter, const Value& value) {
@@ -209,6 +207,7 @@ Value converted(const Parameter& parameter, const Value& value) {
       break;
     case Type::numbers:
       if (const auto* number = std::get_if<double>(&value)) return std::vector<double>{*number};
+      if (whole != nullptr) return std::vector<double>{static_cast<double>(*whole)};
       if (const auto* names = std::get_if<std::vector<std::string>>(&value); names && names->empty()) {
         return std::vector<double>{};
       }
@@ -228,8 +227,8 @@ Value converted(const Parameter& parameter, const Value& value) {
 
 void check_value(const Parameter& parameter, const Value& value) {
   const auto check_number = [&](double number) {
-    if (std::isfinite(number) && parameter.range.contains(number)) return;
-    throw ParameterError(parameter.name, fmt::format("{} is out of range; use {}", number, parameter.allowed()));
+    if (parameter.range.contains(number)) return;
+    throw_out_of_range(parameter, number);
   };
   if (const auto* whole = std::get_if<std::int64_t>(&value)) check_number(static_cast<double>(*whole));
   if (const auto* number = std::get_if<double>(&value)) check_number(*number);

@@ -33,8 +33,8 @@
 
 namespace fansite {
 
-// ---- Enums: one table of names each, found beside the enum as enum_names(value)
-// --------------------------------------
+// ---- Enums: one table of names each, enum_names(value), beside the enum
+// ----------------------------------------------
 
 template <class E>
 struct EnumName {
@@ -98,6 +98,7 @@ class ParameterError : public UsageError {
 struct Range {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool least_itself = true, most_itself = true;
+  bool infinite = false;  ///< infinity is one of them
   bool contains(double value) const;
   std::string text() const;  ///< "0 or more", "above 0 and below 1"; "": any
 };
@@ -147,6 +148,7 @@ class Description {
 namespace detail {
 
 [[noreturn]] void throw_wrong_type(const Parameter& parameter, const Value& value);
+[[noreturn]] void throw_out_of_range(const Parameter& parameter, const Value& value);
 /// What the value is as the parameter's type: whole numbers will do for numbers; a ParameterError if it is neither.
 Value converted(const Parameter& parameter, const Value& value);
 /// A ParameterError unless it is in range, finite and among the choices.
@@ -193,7 +195,7 @@ void from_value(const Parameter& parameter, const Value& given, T& field) {
     field = parse<T>(std::get<std::string>(value), parameter.name);
   } else if constexpr (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, std::uint64_t>) {
     const std::int64_t number = std::get<std::int64_t>(value);
-    if (!std::in_range<T>(number)) throw_wrong_type(parameter, value);
+    if (!std::in_range<T>(number)) throw_out_of_range(parameter, value);
     field = static_cast<T>(number);
   } else {
     field = std::get<T>(value);

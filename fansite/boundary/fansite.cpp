@@ -24,8 +24,8 @@ namespace fansite {
 namespace {
 
 // Shares of the time budget that is left when networks are begun, about as a run without one spends its time (on 100
-// variables 31 % training, 46 % searching, 23 % the graph): what training may take, and when growing comes to an
-// answer, so that there is time to test it.
+// variables 31 % training, 46 % searching, 23 % the graph): what training may take; and when growing must end, training
+// included, so that there is time to test what it found.
 constexpr double kTrainShare = 0.35;
 constexpr double kGrowShare = 0.65;
 // Of the whole, when the Gaussian estimator's searches do.
@@ -65,13 +65,20 @@ StateIdentity identity(const BoundaryProblem& problem, const SearchParams& searc
       problem.context.facts().values_hash);
 }
 
-// How well the networks know each target given its boundary.
-std::optional<Calibration> calibration(const SearchEstimator& estimator, const Boundaries& found, Progress& progress) {
+// How well the networks know each target given its boundary; nothing if time runs out, which takes no boundary away.
+std::optional<Calibration> calibration(const Context& context, const SearchEstimator& estimator,
+                                       const Boundaries& found) {
   std::vector<EntropyQuery> queries;
   for (const Boundary& boundary : found.boundaries) {
     if (estimator.informative(boundary.target)) queries.push_back({boundary.target, boundary.member_indices()});
   }
-  return estimator.calibration(queries, progress);
+  Deadline deadline(context.progress(), context.budget().watch(), Budget::never(), context.budget().end());
+  try {
+    return estimator.calibration(queries, deadline);
+  } catch (const Interrupted&) {
+    if (!deadline.expired()) throw;
+  }
+  return std::nullopt;
 }
 
 // After hours of training it would be late to learn that the networks cannot hold all that is known.
@@ -115,24 +122,26 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   const SearchParams search = network_search(params, context.data().variables());
   SearchScope where = scope(problem);
   std::optional<SearchKeeper> keeper;
-  if (fitted->state_kept) keeper.emplace(context.checkpoint().search, identity(problem, search, *fitted->model_hash));
+  if (fitted->state_kept && fitted->model_hash) {
+    keeper.emplace(context.checkpoint(&CheckpointFiles::search), identity(problem, search, *fitted->model_hash));
+  }
   where.keeper = keeper ? &*keeper : nullptr;
   Deadline deadline(progress, context.budget().watch(), grow_by, context.budget().end());
   answer.found = find_boundaries(estimator, search, where, deadline);
   answer.seconds.emplace_back("search", watch.lap());
   refine_by_graph(problem, params, *prepared.estimator, estimator, fitted->state_kept, answer, progress);
   watch.lap();
-  answer.calibration = calibration(estimator, answer.found, progress);
+  answer.calibration = calibration(problem.context, estimator, answer.found);
   answer.seconds.emplace_back("calibration", watch.seconds());
   answer.evaluations = estimator.evaluations();
   return answer;
 }
 
-// The boundaries of the Gaussian estimator: those found already, or searched for now.
-BoundaryAnswer gaussian_answer(const BoundaryProblem& problem, const FansiteParams& params, Preparation& prepared) {
+// The boundaries of the estimator that trains nothing: those found already, or the Gaussian's, searched for now.
+BoundaryAnswer untrained_answer(const BoundaryProblem& problem, const FansiteParams& params, Preparation& prepared) {
   Stopwatch watch;
   BoundaryAnswer answer;
-  answer.estimator = prepared.gaussian.name();
+  answer.estimator = prepared.without_training().name();
   answer.found = prepared.found
                      ? std::move(*prepared.found)
                      : find_boundaries(prepared.gaussian, params.search, scope(problem), problem.context.progress());
@@ -195,10 +204,11 @@ BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters)
   if (trains) answer = network_answer(problem, params, prepared);
   const bool no_time = trains && !answer;
   if (!answer) {
-    answer = gaussian_answer(problem, params, prepared);
+    answer = untrained_answer(problem, params, prepared);
     if (prepared.estimator->can.trains && !learnable) answer->estimator = prepared.estimator->name;
     if (!prepared.estimator->can.trains) {
-      refine_by_graph(problem, params, *prepared.estimator, prepared.gaussian, true, *answer, context.progress());
+      refine_by_graph(problem, params, *prepared.estimator, prepared.without_training(), true, *answer,
+                      context.progress());
     }
   }
   if (no_time) {
@@ -207,8 +217,8 @@ BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters)
                  "estimator's, which sees linear relations only");
   }
   if (!answer->training && !context.run().save_model.empty()) {
-    answer->warnings.push_back(fmt::format("[mb] {} is not written: the Gaussian estimator was used and has no model",
-                                           context.run().save_model));
+    answer->warnings.push_back(fmt::format("[mb] {} is not written: the {} estimator was used and has no model",
+                                           context.run().save_model, answer->estimator));
   }
   answer->linearity = prepared.linearity;
   answer->warnings.insert(answer->warnings.begin(), prepared.warnings.begin(), prepared.warnings.end());
@@ -232,7 +242,8 @@ const Description& FansiteParams::description() {
           .field("estimator", &P::estimator,
                  "of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data)")
           .among(estimator_names())
-          .field("effort", &P::effort, "of networks: quick (a first look), normal or thorough")
+          .field("effort", &P::effort,
+                 "of training, searching and refining with networks: quick (a first look), normal or thorough")
           .part(&P::search, SearchParams::description())
           .field("refine", &P::refine,
                  "graph (boundaries as a causal graph sees them), none, or auto (networks: if noise adds)")
@@ -249,7 +260,7 @@ BoundaryMethod fansite_method() {
   row.name = "fansite";
   row.summary =
       "FANSITEMB: grow by conditional entropies, shrink, reconcile; sizes by the data, or by the paper's rule";
-  row.citation = "FANSITEMB: the paper that fansite implements (CITATION.cff)";
+  row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
   row.can = {.satisfies_knowledge = true, .resumable = true, .can_be_cut_short = true, .trains = true};
   row.parameters = FansiteParams();
   row.run = run;

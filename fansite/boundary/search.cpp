@@ -10,6 +10,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/boundary/detail/pairs.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
+#include "fansite/boundary/fdr.h"
 
 namespace fansite {
 namespace {
@@ -86,12 +87,13 @@ void set_q_values(const Search& search, std::vector<Boundary>& boundaries) {
     if (i == 0 || facts[i].pair != facts[i - 1].pair) ranked.emplace_back(facts[i].member->p_value, i);
   }
   std::sort(ranked.begin(), ranked.end());
-  double smallest = 1.0;
-  for (std::size_t rank = ranked.size(); rank > 0; --rank) {
-    const auto [p_value, first] = ranked[rank - 1];
-    smallest = std::min(smallest, p_value * search.hypotheses / static_cast<double>(rank));
+  std::vector<double> sorted;
+  for (const auto& [p_value, first] : ranked) sorted.push_back(p_value);
+  const std::vector<double> q = q_values(sorted, search.hypotheses);
+  for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+    const std::size_t first = ranked[rank].second;
     for (std::size_t i = first; i < facts.size() && facts[i].pair == facts[first].pair; ++i) {
-      facts[i].member->q_value = smallest;
+      facts[i].member->q_value = q[rank];
     }
   }
 }
@@ -185,7 +187,7 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
 std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& result, Progress& progress) {
   const std::vector<Path> paths = grow_paths(search, result, progress);
   if (search.keeper != nullptr && result.cut_short > 0) search.keeper->stop_keeping();
-  const Confirmed confirmed = confirm(search, paths, progress);
+  const Confirmed confirmed = decide_on_held_out_rows(search, paths, progress);
   result.threshold = confirmed.threshold;
   result.tested_pairs = static_cast<long>(confirmed.tested.size());
   std::vector<Boundary> found;
@@ -204,7 +206,7 @@ const Description& SearchParams::description() {
   using P = SearchParams;
   static const Description list =
       Describe<P>()
-          .field("stop", &P::stop, "calibrated (by the data, see fdr) or paper (by eps_grow and eps_shrink)")
+          .field("stop", &P::stop, "calibrated (by the data and the FDR level) or paper (by the two eps thresholds)")
           .field("fdr", &P::fdr, "calibrated: the share of false members to accept, over the table", between(0, 1))
           .field("eps_grow", &P::eps_grow, "paper: a gain up to this many nats is a miss", at_least(0))
           .field("eps_shrink", &P::eps_shrink, "paper: a member worth up to this many nats goes", at_least(0))
@@ -236,8 +238,8 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
   result.largest_set = estimator.largest_set();
   std::vector<Boundary> found;
   try {
-    found =
-        search.screens() ? find_on_held_out_rows(search, result, progress) : find_by_gains(search, result, progress);
+    found = search.on_held_out_rows() ? find_on_held_out_rows(search, result, progress)
+                                      : find_by_gains(search, result, progress);
   } catch (const Interrupted&) {
     if (search.keeper != nullptr) search.keeper->write();
     throw;
@@ -262,22 +264,6 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params) {
   NoProgress silent;
   return find_boundaries(estimator, params, {}, silent);
-}
-
-std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr) {
-  const auto expected_false = [&](std::size_t k) { return k == 0 ? 0.0 : hypotheses * sorted[k - 1]; };
-  const auto net = [&](std::size_t k) { return static_cast<double>(k) - expected_false(k) / (4.0 * fdr); };
-  std::size_t controlled = 0;  // Benjamini–Hochberg
-  double best = 0.0;
-  for (std::size_t k = 1; k <= sorted.size(); ++k) {
-    if (expected_false(k) <= fdr * static_cast<double>(k)) controlled = k;
-    best = std::max(best, net(k));
-  }
-  std::size_t shortest = 0;
-  while (net(shortest) < best - 0.75) ++shortest;
-  std::size_t admitted = std::min(shortest, controlled);
-  while (admitted > 0 && expected_false(admitted) > fdr * static_cast<double>(admitted)) --admitted;
-  return admitted;
 }
 
 std::string_view explain(NearMiss::Reason reason) {

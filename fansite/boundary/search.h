@@ -20,7 +20,7 @@ namespace fansite {
 
 enum class StopRule {
   calibrated,  ///< decided by the data and `fdr`: by the gains' distribution if it is known, else on held-out rows
-  paper        ///< the paper's thresholds `eps_grow`, `eps_shrink`
+  paper        ///< the paper's two thresholds, in nats
 };
 constexpr auto enum_names(StopRule) {
   return std::to_array<EnumName<StopRule>>({{StopRule::calibrated, "calibrated"}, {StopRule::paper, "paper"}});
@@ -128,14 +128,5 @@ struct SearchScope {
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
                            Progress& progress);
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params = {});
-
-/// How many of the smallest p-values to admit, out of so many hypotheses; about hypotheses·p₍ₖ₎ of the first k are
-/// false (docs/method.md, "Deciding"):
-///  1. at most the share fdr of them (Benjamini–Hochberg), and
-///  2. k − E[false]/(4·fdr) is as large as it gets, to within ¾, the shortest such list. Many certain members then
-///  never pay
-///     for some that are almost surely false, and a lone one must pass fdr/hypotheses.
-/// With no true hypothesis at all nothing is admitted with probability 1 − fdr. `sorted` ascends; the rest are near 1.
-std::size_t admissible(const std::vector<double>& sorted, double hypotheses, double fdr);
 
 }  // namespace fansite

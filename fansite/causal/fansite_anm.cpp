@@ -15,7 +15,7 @@ constexpr double kAnswerShare = 0.85;
 AdditiveNoiseParams completed(const Context& context, const Parameters& parameters) {
   AdditiveNoiseParams params = parameters.as<FansiteAnmParams>().additive_noise;
   params.seed = context.run().seed;
-  params.checkpoint = context.checkpoint().graph;
+  params.checkpoint = context.checkpoint(&CheckpointFiles::graph);
   params.values_hash = context.facts().values_hash;
   return params;
 }

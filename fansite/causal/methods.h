@@ -23,8 +23,8 @@ struct GraphProblem {
 /// What was found, whatever the method.
 struct GraphAnswer {
   PartialDag graph;
-  Matrix weights;                                      ///< (i, j): of i → j, in the method's unit
-  std::vector<causal::GraphEdge> edges;                ///< with the evidence for each; empty: the method weighs none
+  Matrix weights;                        ///< (i, j): of i → j, in the method's unit; empty: 1 for each edge
+  std::vector<causal::GraphEdge> edges;  ///< with the evidence for each; empty: the method weighs none
   std::optional<causal::AdditivityTest> additivity;    ///< whether noise adds, if that was tested …
   std::optional<causal::NoiseScale> scale;             ///< … and on which scale of the columns
   std::vector<std::pair<std::string, Value>> details;  ///< what else the method reports, for the result

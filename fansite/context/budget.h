@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a run spends the time that it is given (docs/method.md, "A time budget").
+// The clock of a run that is given a time budget. How the time is shared out stands in boundary/fansite.cpp and
+// run/causal_graph.cpp (docs/method.md, "A time budget").
 #pragma once
 
 #include <cmath>

@@ -26,9 +26,10 @@ struct CheckpointFiles {
     }
     return false;
   }
-  /// Once the run has ended well.
-  void remove() const {
-    for (const std::string& file : all()) std::filesystem::remove(file);
+  /// One file, with the second one that a search by additive noise has.
+  static void remove(const std::string& file) {
+    std::filesystem::remove(file);
+    std::filesystem::remove(part(file, ".scores"));
   }
 
  private:

@@ -25,15 +25,14 @@ const Description& RunParams::description() {
           .without_effect()
           .field("save_model", &P::save_model, "keep the trained networks in this file")
           .without_effect()
-          .field("checkpoint", &P::checkpoint,
-                 "keep the run's state in this file, and go on from what it holds; default: beside the result")
+          .field("checkpoint", &P::checkpoint, "keep the run's state in this file, and go on from what it holds")
           .without_effect()
           .done();
   return list;
 }
 
 Context::Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress)
-    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge), {}, {}}), run,
+    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge), {}, {}, {}}), run,
               Budget(run.time_budget), progress) {
   validate(run_);
   check(this->knowledge().empty() || this->knowledge().variables() == data.variables(),
@@ -57,6 +56,16 @@ std::shared_ptr<const Covariance> Context::covariance() const {
 const LearnableTable& Context::learnable() const {
   if (!shared_->learnable) shared_->learnable.emplace(data(), facts());
   return *shared_->learnable;
+}
+
+std::string Context::checkpoint(std::string CheckpointFiles::*kind) const {
+  const std::string& path = checkpoint_.*kind;
+  if (!path.empty()) shared_->checkpoints.insert(path);
+  return path;
+}
+
+void Context::remove_checkpoints() const {
+  for (const std::string& path : shared_->checkpoints) CheckpointFiles::remove(path);
 }
 
 std::vector<std::string> Context::warnings() const {
@@ -83,13 +92,6 @@ Context Context::within(double seconds, Progress& progress) const {
   RunParams run = run_;
   run.time_budget = seconds;
   return Context(shared_, run, Budget(seconds), progress);
-}
-
-Context Context::without_checkpoint() const {
-  Context other = *this;
-  other.run_.checkpoint.clear();
-  other.checkpoint_ = CheckpointFiles("");
-  return other;
 }
 
 void check_usable(const Knowledge& knowledge, const Dataset& data, const std::vector<Finding>& findings) {

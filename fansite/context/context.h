@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,12 @@ class Context {
   const Knowledge& knowledge() const { return shared_->knowledge; }
   const RunParams& run() const { return run_; }
   const Budget& budget() const { return budget_; }
-  const CheckpointFiles& checkpoint() const { return checkpoint_; }
-  bool resumable() const { return !run_.checkpoint.empty(); }
+  /// Whether the run keeps its state.
+  bool keeps_state() const { return !run_.checkpoint.empty(); }
+  /// The place of one kind of state, "" if none is kept. The file is this run's from now on.
+  std::string checkpoint(std::string CheckpointFiles::*kind) const;
+  /// The files that this run has asked for go, once all has ended well; what others have left there stays.
+  void remove_checkpoints() const;
   Progress& progress() const { return progress_; }
 
   /// Computed when first asked for.
@@ -67,8 +72,6 @@ class Context {
   Context reporting_to(Progress& progress) const;
   /// The same run with so many seconds from now on, 0 for as many as it takes, and reports to another place.
   Context within(double seconds, Progress& progress) const;
-  /// The same run whose state is kept nowhere.
-  Context without_checkpoint() const;
 
  private:
   struct Shared {
@@ -77,6 +80,7 @@ class Context {
     Knowledge knowledge;
     std::shared_ptr<const Covariance> covariance;
     std::optional<LearnableTable> learnable;
+    std::set<std::string> checkpoints;  // that the run has asked for
   };
   Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& budget, Progress& progress);
 
@@ -86,6 +90,16 @@ class Context {
   CheckpointFiles checkpoint_;
   Progress& progress_;
 };
+
+/// What is asked of a method that it cannot do is refused before any work, with the methods that can.
+template <class Row>
+void check_request(const MethodList<Row>& methods, const Row& method, const Context& context) {
+  if (!context.knowledge().empty()) {
+    methods.require(method, &Capabilities::satisfies_knowledge, "satisfy prior knowledge");
+  }
+  if (context.budget().limited()) methods.require(method, &Capabilities::can_be_cut_short, "be cut short");
+  if (context.keeps_state()) methods.require(method, &Capabilities::resumable, "be resumed");
+}
 
 /// Throws a DataError that names a column of which nothing can be learnt (constant, or a copy of another), but whose
 /// membership in a boundary is said to be known.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `effort` means, in one place: how much work estimators that train are worth. Closed forms need none.
+// What `effort` means, in one place: how much work estimators that train are worth. Closed forms need none. (A plan
+// also supposes fewer members of a quick search.)
 #pragma once
 
 #include <cstdint>

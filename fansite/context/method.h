@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,15 @@ struct Method {
   Capabilities can;
   Parameters parameters;  ///< with their defaults
 };
+
+/// Names that every run's settings and commands have already.
+inline bool is_reserved(std::string_view parameter) {
+  constexpr std::array names = {"method",     "boundary_method", "boundaries", "targets",     "target",
+                                "given",      "knowledge",       "seed",       "time_budget", "model",
+                                "save_model", "checkpoint",      "resume",     "out",         "threads",
+                                "quiet",      "verbose",         "missing",    "help",        "options"};
+  return std::find(names.begin(), names.end(), parameter) != names.end();
+}
 
 /// The methods of one kind, by name.
 template <class Row>
@@ -65,18 +75,23 @@ class MethodList {
   /// For programs that bring a method of their own; before any use of the list. A UsageError for a name that is taken.
   void add(Row row) {
     check(find(row.name) == nullptr, "[methods] there is a {} '{}' already", kind_, row.name);
+    for (const Description::Field& field : row.parameters.fields()) {
+      check(!is_reserved(field.name), "[methods] '{}' of {} is the name of an option that every run has", field.name,
+            row.name);
+    }
     rows_.push_back(std::move(row));
   }
 
-  /// A UsageError unless the method can, with those that can: "sdcd cannot satisfy prior knowledge; fansite-anm can".
+  /// A ParameterError unless the method can, with those that can: "sdcd cannot satisfy prior knowledge; fansite-anm
+  /// can".
   void require(const Row& row, bool Capabilities::*ability, std::string_view words) const {
     if (row.can.*ability) return;
     std::vector<std::string> able;
     for (const Row& other : rows_) {
       if (other.can.*ability) able.push_back(other.name);
     }
-    throw UsageError(fmt::format("[{}] {} cannot {}; {}", option_, row.name, words,
-                                 able.empty() ? "no method of this kind can" : either(able) + " can"));
+    throw ParameterError(option_, fmt::format("{} cannot {}; {}", row.name, words,
+                                              able.empty() ? "no method of this kind can" : either(able) + " can"));
   }
 
  private:

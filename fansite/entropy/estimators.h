@@ -37,6 +37,7 @@ struct SearchNeeds {
   bool linear = false;
 };
 
+/// The context lives as long as `fit` and `load` run: an estimator keeps what it needs of the table itself.
 struct EstimatorMethod : Method {
   /// The parameters that a search uses; null: the defaults.
   std::function<Parameters(const SearchNeeds&)> for_search;

@@ -66,6 +66,4 @@ LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
 LinearityTest test_linearity(const Dataset& data, const std::vector<std::vector<int>>& boundaries,
                              const LinearityParams& params = {});
 
-/// In words: "curvature", "S-shape", "sloping spread", "bulging spread", "none".
-
 }  // namespace fansite

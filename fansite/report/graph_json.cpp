@@ -40,11 +40,12 @@ std::vector<std::string> edges(const CausalGraphResult& result) {
   }
   for (Index from = 0; from < result.graph.directed.rows(); ++from) {
     for (Index to = 0; to < result.graph.directed.cols(); ++to) {
-      if (!result.graph.directed(from, to)) continue;
+      const bool directed = result.graph.directed(from, to) != 0;
+      if (!directed && (from > to || !result.graph.undirected(from, to))) continue;
       Json entry;
       entry["from"] = name_of(static_cast<int>(from));
       entry["to"] = name_of(static_cast<int>(to));
-      entry["directed"] = true;
+      entry["directed"] = directed;
       entry["weight"] = number(result.weights(from, to));
       lines.push_back(text(entry));
     }

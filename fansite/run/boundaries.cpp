@@ -75,10 +75,7 @@ void throw_if_violated(const BoundariesResult& result, const Knowledge& knowledg
 const BoundaryMethod& checked_method(const Context& context, const BoundariesParams& params) {
   const MethodList<BoundaryMethod>& methods = boundary_methods();
   const BoundaryMethod& method = methods.at(params.method);
-  if (!context.knowledge().empty()) {
-    methods.require(method, &Capabilities::satisfies_knowledge, "satisfy prior knowledge");
-  }
-  if (context.budget().limited()) methods.require(method, &Capabilities::can_be_cut_short, "be cut short");
+  check_request(methods, method, context);
   params.options.validate();
   return method;
 }
@@ -127,7 +124,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
                                    Progress& progress) {
   const Context context(data, knowledge, params.run, progress);
   BoundariesResult result = markov_boundaries(context, params);
-  if (result.unfinished.empty()) context.checkpoint().remove();
+  if (result.unfinished.empty()) context.remove_checkpoints();
   return result;
 }
 

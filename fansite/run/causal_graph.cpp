@@ -18,10 +18,7 @@ constexpr double kBoundariesShare = 0.65;
 const GraphMethod& checked_method(const Context& context, const CausalGraphParams& params) {
   const MethodList<GraphMethod>& methods = graph_methods();
   const GraphMethod& method = methods.at(params.method);
-  if (!context.knowledge().empty()) {
-    methods.require(method, &Capabilities::satisfies_knowledge, "satisfy prior knowledge");
-  }
-  if (context.budget().limited()) methods.require(method, &Capabilities::can_be_cut_short, "be cut short");
+  check_request(methods, method, context);
   params.options.validate();
   return method;
 }
@@ -46,7 +43,7 @@ ByteMatrix links_among(ByteMatrix links, const std::vector<char>& takes_part) {
 BoundariesResult find_boundaries_first(const Context& context, const GraphMethod& method,
                                        const CausalGraphParams& params) {
   // Boundaries can take hours, after which it would be late to learn that the graph cannot be searched for.
-  if (context.resumable()) {
+  if (context.keeps_state()) {
     OutputFile{context.run().checkpoint};
     if (method.check_checkpoint) method.check_checkpoint(context, params.options);
   }
@@ -96,6 +93,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   static_cast<GraphAnswer&>(result) =
       method.run({context, links_among(among, context.facts().takes_part)}, params.options);
   result.graph_seconds = watch.seconds();
+  if (result.weights.size() == 0) result.weights = (result.graph.directed + result.graph.undirected).cast<double>();
   result.boundary_seconds = boundary_seconds;
   result.names = data.names;
   result.rows = data.rows();
@@ -118,7 +116,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
       throw Error(fmt::format("[dag] the graph found is against the knowledge: {}", violations.front()));
     }
   }
-  if (result.unfinished.empty()) context.checkpoint().remove();
+  if (result.unfinished.empty()) context.remove_checkpoints();
   return result;
 }
 

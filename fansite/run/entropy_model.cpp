@@ -37,16 +37,21 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
     : data_(std::move(data)), params_(std::move(params)) {
   const Stopwatch watch;
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
+  if (params_.run.time_budget != 0) {
+    throw ParameterError("time_budget", "an entropy model cannot be cut short; leave it out");
+  }
   const Context context(data_, Knowledge(), params_.run, progress);
+  check_request(entropy_estimators(), method, context);
+  if (!params_.run.model.empty() || !params_.run.save_model.empty()) {
+    entropy_estimators().require(method, &Capabilities::trains, "be given a model or keep one");
+  }
   params_.options.validate();
   context.require_usable(method.can);
   data_hash_ = context.facts().hash;
   warnings_ = context.warnings();
-  std::optional<FittedEstimator> fitted = method.fit(context, params_.options, 1);
-  check(fitted.has_value(), "[entropy] the time budget is too short to learn anything; give more");
-  fitted_ = std::move(*fitted);
+  fitted_ = method.fit(context, params_.options, 1).value();  // there is always time
   finish();
-  context.checkpoint().remove();
+  context.remove_checkpoints();
   train_seconds_ = watch.seconds();
 }
 
@@ -55,9 +60,14 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view 
     : data_(std::move(data)), params_(std::move(params)), warnings_(std::move(warnings)) {
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
   NoProgress silent;
-  const Context context(data_, Knowledge(), params_.run, silent);
+  RunParams run = params_.run;
+  run.model.clear();  // what was given is in `model`, and nothing is kept a second time
+  run.save_model.clear();
+  run.checkpoint.clear();
+  const Context context(data_, Knowledge(), run, silent);
   data_hash_ = context.facts().hash;
-  fitted_ = method.load && !model.empty() ? method.load(context, model) : *method.fit(context, params_.options, 1);
+  fitted_ =
+      method.load && !model.empty() ? method.load(context, model) : method.fit(context, params_.options, 1).value();
   if (!params_.run.model.empty() && fitted_.model) fitted_.model_hash = hash_of(fitted_.model());
   finish();
 }

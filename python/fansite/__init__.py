@@ -22,6 +22,7 @@ from ._entropy import Added, EntropyModel, Estimate, Information
 from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, Role
 from ._knowledge import Knowledge, load_knowledge
+from ._methods import Method, Parameter, methods
 from ._report import report, verify
 from ._settings import NotFittedError
 from ._simulate import Simulation, simulate
@@ -46,13 +47,16 @@ __all__ = [
     "Knowledge",
     "MarkovBoundary",
     "Member",
+    "Method",
     "NearMiss",
     "NotFittedError",
+    "Parameter",
     "PathStep",
     "Role",
     "Simulation",
     "__version__",
     "load_knowledge",
+    "methods",
     "metrics",
     "plots",
     "report",

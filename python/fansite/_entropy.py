@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,12 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
+from ._methods import method_named
+from ._parameters import EntropyParameters
 from ._result import Result, number
 from ._running import running
-from ._settings import Estimator, assign, assign_paths, seed_of
+from ._settings import Estimator, documented, method_options, run_options
 from ._table import as_dataset, warn
 
-_C = _core.InformationParams()  # the defaults are C++'s
+DEFAULT = "flow"  # the estimator whose parameters are written out
 
 _INFINITE = float("inf")
 
@@ -101,37 +102,11 @@ def _estimate(read: dict[str, Any], value: str, se: str, null: float) -> Estimat
     return Estimate(number(read[value], null), number(read[se], float("nan")))
 
 
-class EntropyModel(Estimator):
+@documented
+class EntropyModel(EntropyParameters, Estimator):
     """Learn the joint distribution of a table once, then ask for entropies of any of its variables given any others.
 
-    Parameters
-    ----------
-    estimator : {'flow', 'gaussian'}
-        An ensemble of flows for any continuous data, or closed form for linear relations.
-    folds, repeats : int
-        Flow: each network leaves one of so many parts of the rows out; so many networks for each part.
-    steps : int
-        Flow: training steps of each network, at most.
-    transform : {'rank', 'standardise', 'none'}
-        Flow: of each column, before it is learnt.
-    base : {'gaussian', 'none'}
-        Flow: a Gaussian model under it, or none.
-    blocks : int
-        Flow: hidden nodes of each rank; 0: 6, more for few variables.
-    batch : int
-        Flow: rows a step; 0: 64, or 256 from 100 variables on.
-    learning_rate : float
-        Flow: of the first step.
-    schedule : {'cosine', 'constant'}
-        Flow: of the learning rate.
-    held_out : float
-        Flow: share of a network's rows that choose its best step.
-    patience : int
-        Flow: stop after so many evaluations without improvement; 0: take all steps.
-    model, save_model, checkpoint : path or None
-        Flow: a trained model to use, where to keep the trained one, where training keeps its state.
-    missing, random_state, n_jobs, verbose
-        As in MarkovBoundary.
+    {parameters}
 
     Attributes
     ----------
@@ -147,49 +122,6 @@ class EntropyModel(Estimator):
     >>> print(model.mutual_information("x1", "x2", given=["x3"]))
     0.3043 ± 0.0338
     """
-
-    def __init__(
-        self,
-        *,
-        estimator: str = _C.estimator,
-        folds: int = _C.flow.folds,
-        repeats: int = _C.flow.repeats,
-        steps: int = _C.flow.train.steps,
-        transform: str = _C.flow.transform,
-        base: str = _C.flow.train.base,
-        blocks: int = _C.flow.blocks,
-        batch: int = _C.flow.train.batch,
-        learning_rate: float = _C.flow.train.learning_rate,
-        schedule: str = _C.flow.train.schedule,
-        held_out: float = _C.flow.train.held_out,
-        patience: int = _C.flow.train.patience,
-        model: str | os.PathLike[str] | None = None,
-        save_model: str | os.PathLike[str] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        missing: str = "error",
-        random_state: int | np.random.RandomState | np.random.Generator | None = _C.flow.seed,
-        n_jobs: int | None = None,
-        verbose: int | bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.folds = folds
-        self.repeats = repeats
-        self.steps = steps
-        self.transform = transform
-        self.base = base
-        self.blocks = blocks
-        self.batch = batch
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.held_out = held_out
-        self.patience = patience
-        self.model = model
-        self.save_model = save_model
-        self.checkpoint = checkpoint
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> EntropyModel:
         """Learn the table.
@@ -207,15 +139,10 @@ class EntropyModel(Estimator):
             The estimator itself.
         """
         data = as_dataset(X, self.missing)
-        params = _core.InformationParams()
-        assign(params, {"estimator": self.estimator})
-        assign(params.flow, {name: getattr(self, name) for name in ("folds", "repeats", "transform", "blocks")})
-        assign(params.flow, {"seed": seed_of(self.random_state)})
-        train = ("steps", "base", "batch", "learning_rate", "schedule", "held_out", "patience")
-        assign(params.flow.train, {name: getattr(self, name) for name in train})
-        assign_paths(params.files, model=self.model, save_model=self.save_model, checkpoint=self.checkpoint)
+        method = method_named("entropy", self.estimator, "estimator")
+        options = method_options(self, method, method_named("entropy", DEFAULT, "estimator"), self.options)
         with running(self.n_jobs, self.verbose) as run:
-            self._fitted = _core.fit_entropies(data, params, run)
+            self._fitted = _core.fit_entropies(data, method.name, options, run_options(self), run)
         warn(self._fitted.warnings)
         self.n_features_in_ = len(data.names)
         self.feature_names_in_ = np.array(data.names, dtype=object)
@@ -290,8 +217,8 @@ class EntropyModel(Estimator):
         with running(self.n_jobs, False) as run:
             return Information.from_json(self._model().information(target, _names(given), run))
 
-    def _model(self) -> _core.FittedEntropies:
-        fitted: _core.FittedEntropies = self._learned("_fitted")
+    def _model(self) -> _core.EntropyModel:
+        fitted: _core.EntropyModel = self._learned("_fitted")
         return fitted
 
 

@@ -6,61 +6,30 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
 from . import _core
 from ._boundaries_result import BoundariesResult
+from ._boundary import DEFAULT as BOUNDARY_DEFAULT
 from ._boundary import MarkovBoundary
 from ._finder import Finder
 from ._graph_result import GraphResult
-from ._knowledge import Knowledge, for_table
+from ._knowledge import for_table
+from ._methods import Method, method_named
+from ._parameters import GraphParameters
 from ._running import running
-from ._settings import assign, assign_paths, seed_of
+from ._settings import documented, method_options, run_options
 from ._table import as_dataset, is_pandas, labelled
 
-_C = _core.CausalGraphParams()  # the defaults are C++'s
+DEFAULT = "fansite-anm"  # the method whose parameters are written out
 
 
-class CausalGraph(Finder[GraphResult]):
+@documented
+class CausalGraph(GraphParameters, Finder[GraphResult]):
     """Find a causal graph of the variables of a table, as ``fansite dag`` does.
 
     Markov boundaries come first; inside their moral graph, the graph is sought in which noise adds and is least.
     A direction that the data do not decide stays open and is called so. Hidden common causes are not modelled.
 
-    Parameters
-    ----------
-    method : {'fansite-anm', 'fansite-dcd', 'sdcd'}
-        Additive noise inside the moral graph; the others as published, for comparison.
-    knowledge : Knowledge, path or None
-        fansite-anm: what is known beforehand; the graph satisfies it.
-    dag : bool
-        fansite-anm: a direction for every edge, decided by the data or not.
-    noise : {'any', 'gaussian'}
-        fansite-anm: the distribution of the noise.
-    scale : {'auto', 'original', 'normal-scores'}
-        fansite-anm: where noise adds: on the columns' own scale, on their normal scores, or by a test.
-    penalty : float
-        fansite-anm: what an edge must be worth, in units of ln N / 2N nats.
-    confidence : float
-        fansite-anm: standard errors by which the other direction must be worse.
-    max_parents : int
-        fansite-anm: at most so many.
-    max_rows : int
-        fansite-anm: rows used, drawn at random; 0: all of them.
-    standardise : bool
-        fansite-dcd, sdcd: columns to mean 0 and variance 1 first.
-    epochs : int
-        fansite-dcd, sdcd: times through the rows, at most, of the second stage.
-    threshold : float
-        fansite-dcd, sdcd: edges of the graph have at least this weight.
-    estimator, effort, fdr
-        Of the boundaries, as in MarkovBoundary.
-    model, save_model, checkpoint : path or None
-        Of the boundaries' flows, as in MarkovBoundary; the graph's search keeps its state in checkpoint + ".graph".
-    time_budget : float
-        fansite-anm: seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
-    missing, random_state, n_jobs, verbose
-        As in MarkovBoundary.
+    {parameters}
 
     Attributes
     ----------
@@ -84,57 +53,6 @@ class CausalGraph(Finder[GraphResult]):
     x3 -> x1
     x3 -> x2
     """
-
-    def __init__(
-        self,
-        *,
-        method: str = _C.method,
-        knowledge: Knowledge | str | os.PathLike[str] | None = None,
-        dag: bool = _C.force_dag,
-        noise: str = _C.additive_noise.noise,
-        scale: str = _C.additive_noise.scale,
-        penalty: float = _C.additive_noise.penalty,
-        confidence: float = _C.additive_noise.confidence,
-        max_parents: int = _C.additive_noise.max_parents,
-        max_rows: int = _C.additive_noise.max_rows,
-        standardise: bool = _C.differentiable.standardise,
-        epochs: int = _C.differentiable.second.max_epochs,
-        threshold: float = _C.differentiable.threshold,
-        estimator: str = _C.boundaries.estimator,
-        effort: str = _C.boundaries.effort,
-        fdr: float = _C.boundaries.search.fdr,
-        model: str | os.PathLike[str] | None = None,
-        save_model: str | os.PathLike[str] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        time_budget: float = _C.time_budget,
-        missing: str = "error",
-        random_state: int | np.random.RandomState | np.random.Generator | None = _C.seed,
-        n_jobs: int | None = None,
-        verbose: int | bool = False,
-    ) -> None:
-        self.method = method
-        self.knowledge = knowledge
-        self.dag = dag
-        self.noise = noise
-        self.scale = scale
-        self.penalty = penalty
-        self.confidence = confidence
-        self.max_parents = max_parents
-        self.max_rows = max_rows
-        self.standardise = standardise
-        self.epochs = epochs
-        self.threshold = threshold
-        self.estimator = estimator
-        self.effort = effort
-        self.fdr = fdr
-        self.model = model
-        self.save_model = save_model
-        self.checkpoint = checkpoint
-        self.time_budget = time_budget
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(
         self,
@@ -160,10 +78,21 @@ class CausalGraph(Finder[GraphResult]):
             The estimator itself.
         """
         data = as_dataset(X, self.missing)
-        params = self._params()
-        links = None if boundaries is None else _links(boundaries, data.names)
+        method = method_named("graph", self.method, "method")
+        options = method_options(self, method, method_named("graph", DEFAULT, "method"), self.options)
+        found_how, found_with = self._boundary_options(method, boundaries)
         with running(self.n_jobs, self.verbose) as run:
-            text = _core.causal_graph(data, links, for_table(self.knowledge, data.names), params, run)
+            text = _core.causal_graph(
+                data,
+                None if boundaries is None else _json_of(boundaries),
+                for_table(self.knowledge, data.names),
+                method.name,
+                options,
+                found_how.name,
+                found_with,
+                run_options(self),
+                run,
+            )
         result = GraphResult.from_json(text)
         self._keep(result)
         self.edges_ = result.edges
@@ -171,34 +100,25 @@ class CausalGraph(Finder[GraphResult]):
         self.weights_ = labelled(result.weights, result.variables, is_pandas(X))
         return self
 
-    def _params(self) -> _core.CausalGraphParams:
-        params = _core.CausalGraphParams()
-        assign(params, {"method": self.method, "force_dag": self.dag, "seed": seed_of(self.random_state)})
-        assign(params, {"time_budget": self.time_budget})
-        assign(
-            params.additive_noise,
-            {name: getattr(self, name) for name in ("noise", "scale", "penalty", "confidence", "max_parents", "max_rows")},
-        )
-        assign(params.differentiable, {"standardise": self.standardise, "threshold": self.threshold})
-        assign(params.differentiable.second, {"max_epochs": self.epochs})
-        assign(params.boundaries, {"estimator": self.estimator, "effort": self.effort})
-        assign(params.boundaries.search, {"fdr": self.fdr})
-        assign_paths(params.boundaries.files, model=self.model, save_model=self.save_model)
-        assign_paths(params, checkpoint=self.checkpoint)
-        return params
+    def _boundary_options(self, method: Method, boundaries: Any) -> tuple[Method, dict[str, Any]]:
+        """How boundaries are found; a ValueError for parameters of what is not done."""
+        default = method_named("boundary", BOUNDARY_DEFAULT, "boundary_method")
+        boundary_method = method_named("boundary", self.boundary_method, "boundary_method")
+        options = method_options(self, boundary_method, default, self.boundary_options)
+        if not method.capabilities["needs_boundaries"] and boundaries is not None:
+            raise ValueError(f"[boundaries] {method.name} needs none; leave them out.")
+        if not method.capabilities["needs_boundaries"] or boundaries is not None:
+            why = f"{method.name} needs no boundaries" if boundaries is None else "boundaries are given"
+            for name, value in options.items():
+                if value != boundary_method.parameters[name].default:
+                    raise ValueError(f"[{name}] {why}, so none are found; leave it out.")
+        return boundary_method, options
 
 
-def _links(boundaries: Any, names: list[str]) -> np.ndarray[Any, Any]:
-    """The moral graph of boundaries, in the table's columns."""
+def _json_of(boundaries: Any) -> str:
     if isinstance(boundaries, MarkovBoundary):
-        boundaries = boundaries._result()
-    elif not isinstance(boundaries, BoundariesResult):
+        return boundaries.to_json()
+    if not isinstance(boundaries, BoundariesResult):
         boundaries = BoundariesResult.load(boundaries)
-    if set(boundaries.boundaries) != set(names):
-        raise ValueError(
-            f"[dag] the boundaries are of {len(boundaries)} variables and the table has {len(names)}, or others;"
-            " give those of all variables of this table."
-        )
-    order = [boundaries.variables.index(name) for name in names]
-    links: np.ndarray[Any, Any] = boundaries.moral_graph()[np.ix_(order, order)]
-    return links
+    text: str = boundaries.to_json()
+    return text

@@ -16,41 +16,23 @@ except ImportError as error:
 
 from . import _core
 from ._boundaries_result import BoundariesResult
-from ._boundary import boundaries_params
+from ._boundary import DEFAULT
+from ._methods import method_named
+from ._parameters import SelectorParameters
 from ._running import running
-from ._settings import assign
+from ._settings import documented, method_options, run_options
 from ._table import from_array, warn
 
-_C = _core.BoundariesParams()  # the defaults are C++'s
 
-
-class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+@documented
+class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that are the Markov boundary of ``y``: all that is needed to predict it, and no more.
 
     A scikit-learn selector, for pipelines and grid searches. Features and ``y`` are taken as continuous; classes have
     to be numbers, and of more than two the order counts. Flows see little in a ``y`` of two values: ``"auto"`` uses
     the Gaussian estimator there. Without any relation to ``y`` no feature is selected.
 
-    Parameters
-    ----------
-    estimator : {'auto', 'gaussian', 'flow'}
-        Of the entropies: closed form for linear relations, an ensemble of flows for any, or by a test of the data.
-    effort : {'quick', 'normal', 'thorough'}
-        Flow: how much work it is worth. In a cross-validation each fold pays it: quick is a tenth of normal.
-    stop : {'calibrated', 'paper'}
-        How the size of the boundary is decided: by the data and ``fdr``, or by ``eps_grow`` and ``eps_shrink``.
-    fdr : float
-        Calibrated: the share of false members to accept.
-    eps_grow, eps_shrink : float
-        Paper: a gain up to the one, in nats, is a miss; a member whose removal costs up to the other goes.
-    patience : int
-        Growing stops after more than this many misses in a row; -1: the rule's own.
-    max_size : int
-        Growing stops at this many members; 0: as many as the rows allow.
-    repeats, folds, steps : int
-        Flow: divisions of the rows, parts of each, and training steps of each network; 0: by effort.
-    random_state, n_jobs, verbose
-        As in MarkovBoundary.
+    {parameters}
 
     Attributes
     ----------
@@ -73,39 +55,6 @@ class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     array(['x1', 'x4'], dtype=object)
     """
 
-    def __init__(
-        self,
-        *,
-        estimator: str = _C.estimator,
-        effort: str = _C.effort,
-        stop: str = _C.search.stop,
-        fdr: float = _C.search.fdr,
-        eps_grow: float = _C.search.eps_grow,
-        eps_shrink: float = _C.search.eps_shrink,
-        patience: int = _C.search.patience,
-        max_size: int = _C.search.max_size,
-        repeats: int = _C.repeats,
-        folds: int = _C.folds,
-        steps: int = _C.steps,
-        random_state: int | np.random.RandomState | None = _C.seed,
-        n_jobs: int | None = None,
-        verbose: int | bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.effort = effort
-        self.stop = stop
-        self.fdr = fdr
-        self.eps_grow = eps_grow
-        self.eps_shrink = eps_shrink
-        self.patience = patience
-        self.max_size = max_size
-        self.repeats = repeats
-        self.folds = folds
-        self.steps = steps
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def fit(self, X: Any, y: Any) -> BoundarySelector:
         """Find the boundary of y among the columns of X.
 
@@ -126,11 +75,13 @@ class BoundarySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         target = "y"
         while target in names:
             target += "'"
-        params = boundaries_params(self)
-        assign(params, {"targets": [target]})
+        method = method_named("boundary", self.method, "method")
+        options = method_options(self, method, method_named("boundary", DEFAULT, "method"), self.options)
         data = from_array(values, [*names, target], np.ascontiguousarray(y, dtype=np.float64))
         with running(self.n_jobs, self.verbose) as run:
-            text = _core.markov_boundaries(data, _core.Knowledge(), params, run)
+            text = _core.markov_boundaries(
+                data, _core.Knowledge(), method.name, options, [target], run_options(self), run
+            )
         self.result_ = BoundariesResult.from_json(text)
         warn(self.result_.warnings)
         self.boundary_ = self.result_[target]

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+
+from ._methods import RUN, Method, Parameter
 
 EstimatorType = TypeVar("EstimatorType", bound="Estimator")
 
@@ -74,32 +76,75 @@ class Estimator:
         return getattr(self, attribute)
 
 
-def assign(params: object, values: Mapping[str, Any]) -> None:
-    """Set fields of a C++ structure; a value of the wrong type is a TypeError that names the field."""
-    for name, value in values.items():
-        wanted = type(getattr(params, name))
-        if wanted is bool and isinstance(value, np.bool_):
-            value = bool(value)
-        try:
-            setattr(params, name, value)
-        except TypeError:
-            raise TypeError(
-                f"{name} = {value!r} is of the wrong type, {type(value).__name__}; give {_KINDS[wanted]}."
-            ) from None
+def plain(parameter: Parameter, value: Any) -> Any:
+    """The value as C++ takes it; one of the wrong type is a TypeError that names the parameter."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if parameter.type in ("float", "seconds") and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if parameter.type == "list of float" and not isinstance(value, str) and isinstance(value, Iterable):
+        value = [float(each) for each in value]
+    wanted, words = _TYPES[parameter.type]
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        raise TypeError(f"{parameter.name} = {value!r} is of the wrong type, {type(value).__name__}; give {words}.")
+    return value
 
 
-_KINDS = {
-    bool: "True or False",
-    float: "a number",
-    int: "a whole number in range",
-    list: "a list of names",
-    str: "a word",
+_TYPES: dict[str, tuple[type, str]] = {
+    "bool": (bool, "True or False"),
+    "int": (int, "a whole number in range"),
+    "float": (float, "a number"),
+    "seconds": (float, "a number of seconds"),
+    "str": (str, "a word"),
+    "list of float": (list, "a list of numbers"),
+    "list of str": (list, "a list of names"),
 }
 
 
-def assign_paths(params: object, **paths: str | os.PathLike[str] | None) -> None:
-    """Set fields that are paths; None is "", nowhere."""
-    assign(params, {name: "" if path is None else os.fspath(path) for name, path in paths.items()})
+def method_options(estimator: Any, method: Method, default: Method, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What an estimator's parameters mean for a method: those written out, which are the default method's, and others.
+
+    A ValueError names one that the method does not have.
+    """
+    values = {}
+    for name, parameter in default.parameters.items():
+        value = getattr(estimator, name, None)
+        if value is None:
+            continue
+        given = plain(parameter, value)
+        if method.name != default.name and given == parameter.default:
+            continue  # the method's own default holds
+        if name not in method.parameters:
+            raise ValueError(f"[{name}] {method.name} has no such parameter; {default.name} has it.")
+        values[name] = plain(method.parameters[name], value)
+    for name, value in (options or {}).items():
+        if name not in method.parameters:
+            known = ", ".join(method.parameters) or "none"
+            raise ValueError(f"[{name}] {method.name} has no such parameter; they are: {known}.")
+        if name in values and values[name] != default.parameters[name].default:
+            raise ValueError(f"[{name}] it is given twice, as an argument and in options; give it once.")
+        values[name] = plain(method.parameters[name], value)
+    return values
+
+
+def run_options(estimator: Any) -> dict[str, Any]:
+    """Seed, time budget and files, as far as the estimator has them; None is nowhere."""
+    values: dict[str, Any] = {"seed": seed_of(estimator.random_state)}
+    for name, parameter in RUN.items():
+        value = getattr(estimator, name, None)
+        if value is not None:
+            values[name] = plain(parameter, value)
+    return values
+
+
+def documented(cls: type) -> type:
+    """Puts the parameters that C++ describes where the docstring says so."""
+    for base in cls.__mro__:
+        if base.__module__.endswith("._parameters") and cls.__doc__ is not None:
+            cls.__doc__ = cls.__doc__.replace("    {parameters}\n", f"    {(base.__doc__ or '').rstrip()}\n")
+    return cls
 
 
 def seed_of(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._methods import SIMULATE
 from ._running import running
-from ._settings import assign, seed_of
-
-_C = _core.SimulateParams()  # the defaults are C++'s
+from ._settings import plain, seed_of
 
 
 @dataclass(frozen=True)
@@ -57,15 +56,15 @@ class Simulation:
 
 def simulate(
     *,
-    graph: str = _C.graph,
-    nodes: int = _C.nodes,
-    degree: float = _C.degree,
-    sem: str = _C.sem,
-    noise: str = _C.noise,
-    rows: int = _C.rows,
-    weight_low: float = _C.weight_low,
-    weight_high: float = _C.weight_high,
-    random_state: int | np.random.RandomState | np.random.Generator | None = _C.seed,
+    graph: str = 'er',
+    nodes: int = 30,
+    degree: float = 1.0,
+    sem: str = 'linear',
+    noise: str = 'gauss',
+    rows: int = 1000,
+    weight_low: float = 0.5,
+    weight_high: float = 2.0,
+    random_state: int | np.random.RandomState | np.random.Generator | None = 0,
     n_jobs: int | None = None,
     verbose: int | bool = False,
 ) -> Simulation:
@@ -102,9 +101,9 @@ def simulate(
     >>> table.boundaries
     {'x1': ['x3'], 'x2': ['x3'], 'x3': ['x1', 'x2']}
     """
-    params = _core.SimulateParams()
-    assign(params, {"graph": graph, "nodes": nodes, "degree": degree, "sem": sem, "noise": noise, "rows": rows})
-    assign(params, {"weight_low": weight_low, "weight_high": weight_high, "seed": seed_of(random_state)})
+    given = {"graph": graph, "nodes": nodes, "degree": degree, "sem": sem, "noise": noise, "rows": rows}
+    given |= {"weight_low": weight_low, "weight_high": weight_high, "seed": seed_of(random_state)}
+    options = {name: plain(SIMULATE[name], value) for name, value in given.items()}
     with running(n_jobs, verbose) as run:
-        made = _core.simulate(params, run)
+        made = _core.simulate(options, run)
     return Simulation(made.names, made.values, made.adjacency, made.weights, made.noise)

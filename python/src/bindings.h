@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "fansite/base/matrix.h"
+#include "fansite/base/parameters.h"
 
 namespace fansite::python {
 
@@ -31,19 +32,23 @@ void bind_graph(nb::module_& m);
 void bind_simulate(nb::module_& m);
 void bind_metrics(nb::module_& m);
 void bind_knowledge(nb::module_& m);
-void bind_flow(nb::module_& m);
+void bind_methods(nb::module_& m);
 void bind_entropy(nb::module_& m);
 void bind_boundaries(nb::module_& m);
 void bind_causal_graph(nb::module_& m);
 void bind_report(nb::module_& m);
 
-/// A setting whose values have the names they have on the command line.
-template <class Params, class Choice>
-void def_choice(nb::class_<Params>& params, const char* field, Choice Params::*value,
-                Choice (*parse)(std::string_view)) {
-  params.def_prop_rw(
-      field, [value](const Params& self) { return std::string(name(self.*value)); },
-      [value, parse](Params& self, std::string_view word) { self.*value = parse(word); });
+/// Parameters by their names.
+using Options = nb::typed<nb::dict, nb::str, nb::object>;
+
+/// Sets parameters by their names. A ParameterError for a name that there is not, or a value that it cannot have.
+void assign(Parameters& parameters, const nb::dict& values);
+nb::dict to_dict(const Parameters& parameters);
+template <Described P>
+P assigned(const Options& values) {
+  Parameters parameters{P()};
+  assign(parameters, values);
+  return parameters.as<P>();
 }
 
 /// Matrices come in with any strides and are copied once; they go out without a copy.

@@ -62,7 +62,7 @@ NB_MODULE(_core, m) {
   fansite::python::bind_simulate(m);
   fansite::python::bind_metrics(m);
   fansite::python::bind_knowledge(m);
-  fansite::python::bind_flow(m);
+  fansite::python::bind_methods(m);
   fansite::python::bind_entropy(m);
   fansite::python::bind_boundaries(m);
   fansite::python::bind_causal_graph(m);

@@ -109,7 +109,7 @@ def test_models_are_kept_and_used_again(curved, tmp_path) -> None:
         ({"n_jobs": 0}, ValueError, "n_jobs = 0 is no number of threads"),
         ({"random_state": -1}, ValueError, "random_state = -1 is no seed"),
         ({"missing": "guess"}, ValueError, "use 'error' or 'drop'"),
-        ({"refine": "maybe"}, ValueError, "refine 'maybe' is unknown"),
+        ({"refine": "maybe"}, ValueError, "'maybe' is unknown; use auto, graph or none"),
     ],
 )
 def test_wrong_settings_are_one_sentence(linear, settings, error, sentence) -> None:

@@ -14,7 +14,7 @@ import pytest
 import fansite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MODULES = ["", "._boundary", "._graph", "._entropy", "._selector", "._knowledge", "._simulate", "._report", ".metrics", ".plots"]
+MODULES = ["", "._boundary", "._graph", "._entropy", "._selector", "._knowledge", "._methods", "._simulate", "._report", ".metrics", ".plots"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -35,7 +35,13 @@ def test_guide(tmp_path, monkeypatch) -> None:
 def test_reference_is_up_to_date() -> None:
     reference = runpy.run_path(str(REPOSITORY / "python" / "tools" / "api.py"))["reference"]()
     written = (REPOSITORY / "docs" / "api.md").read_text(encoding="utf-8")
-    assert written == reference, "run: python python/tools/api.py > docs/api.md"
+    assert written == reference, "run make docs"
+
+
+def test_options_are_up_to_date() -> None:
+    options = runpy.run_path(str(REPOSITORY / "python" / "tools" / "options.py"))["text"]()
+    written = (REPOSITORY / "docs" / "options.md").read_text(encoding="utf-8")
+    assert written == options, "run make docs"
 
 
 def test_example_of_feature_selection(capsys) -> None:

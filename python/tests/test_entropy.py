@@ -86,7 +86,7 @@ def test_wrong_questions(gaussian) -> None:
         gaussian.conditional_entropy("x1", given=["x1"])
     with pytest.raises(ValueError, match="'x2' is named twice"):
         gaussian.mutual_information("x1", "x2", given=["x2"])
-    with pytest.raises(ValueError, match="estimator 'auto' is for mb"):
+    with pytest.raises(ValueError, match="'auto' is unknown; use gaussian or flow"):
         fansite.EntropyModel(estimator="auto").fit(np.zeros((9, 2)) + np.arange(9)[:, None] ** [1, 2])
     with pytest.raises(fansite.NotFittedError):
         fansite.EntropyModel().entropy("x1")
@@ -99,3 +99,15 @@ def test_estimates_are_numbers() -> None:
     assert f"{estimate:.1f}" == "0.5"
     again = pickle.loads(pickle.dumps(estimate))
     assert (again, again.se) == (0.5, 0.01)
+
+
+def test_results_made_with_a_given_model_can_be_verified(pair, tmp_path) -> None:
+    path = tmp_path / "model.fansite"
+    table = pair[:400]
+    settings = {"folds": 2, "repeats": 1, "steps": 60, "random_state": 4}
+    fansite.EntropyModel(save_model=path, **settings).fit(table)
+    model = fansite.EntropyModel(model=path, **settings).fit(table)
+    found = model.information("x1", given=["x2"])
+    assert fansite.verify(found, table, model=path)
+    again = pickle.loads(pickle.dumps(model)).information("x1", given=["x2"])
+    assert again == found  # the settings and the model's hash too

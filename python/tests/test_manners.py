@@ -22,7 +22,7 @@ import fansite
 ENDLESS = {
     "flow": "fansite.MarkovBoundary(estimator='flow', steps=10**7).fit(table)",
     "entropy": "fansite.EntropyModel(steps=10**7).fit(table)",
-    "graph": "fansite.CausalGraph(method='sdcd', epochs=10**7).fit(large)",
+    "graph": "fansite.CausalGraph(method='sdcd', options={'epochs': 10**7}).fit(large)",
     "simulate": "fansite.simulate(nodes=500, degree=3, sem='gp', rows=4000)",
 }
 

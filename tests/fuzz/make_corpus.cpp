@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, graph_checkpoint,
-// search_checkpoint, result and knowledge with files that are right and nearly right. Made, not committed.
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
+// training_checkpoint, search_checkpoint, result and knowledge with files that are right and nearly right. Made, not
+// committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -12,7 +13,8 @@
 
 #include "../zip_writer.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
-#include "fansite/causal/detail/checkpoint.h"
+#include "fansite/causal/dcd/detail/training_file.h"
+#include "fansite/causal/detail/score_file.h"
 #include "fansite/entropy/flow/model_file.h"
 #include "fansite/report/json.h"
 #include "fansite/table/npy.h"
@@ -161,7 +163,7 @@ Seeds result_seeds() {
   data.values.col(1) += data.values.col(0);
   fansite::NoProgress silent;
   fansite::BoundariesParams gaussian;
-  gaussian.estimator = fansite::EstimatorKind::gaussian;
+  gaussian.fansite().estimator = "gaussian";
   const std::string boundaries = to_json(fansite::markov_boundaries(data, gaussian, silent), {});
   fansite::CausalGraphParams params;
   params.boundaries = gaussian;
@@ -187,19 +189,27 @@ Seeds search_checkpoint_seeds() {
   return seeds;
 }
 
-Seeds graph_checkpoint_seeds() {
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Seeds score_checkpoint_seeds() {
   using namespace fansite::causal;
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  GraphCheckpoint scores{{3, 4, 0x123456789ABCDEF0, "words"}, KnownScores{}};
+  ScoreCheckpoint scores{{3, 4, 0x123456789ABCDEF0, "words"}, {}};
   Seeds seeds{"", "FANSITE\x1a", to_bytes(scores)};
-  auto& [means, rows] = std::get<KnownScores>(scores.state);
+  auto& [means, rows] = scores.state;
   means[{{}, {3, 0, 1}}] = {1.5, kNaN, 0};
   means[{{0, 2}, {1}}] = {-1};
   rows[{{}, {1}}] = {1, 2, 3};
   rows[{{3}, {0}}] = {4, 5, 6};
   seeds.push_back(to_bytes(scores));
+  seeds.push_back(seeds.back().substr(0, seeds.back().size() / 2));
+  return seeds;
+}
+
+Seeds training_checkpoint_seeds() {
+  using namespace fansite::causal;
+  Seeds seeds{"", "FANSITE\x1a"};
   const auto bytes_of = [](const DifferentiableTraining::State& state) {
-    GraphCheckpoint checkpoint;
+    TrainingCheckpoint checkpoint;
     checkpoint.identity.rows = 6;
     checkpoint.identity.variables = 2;
     checkpoint.state = state;
@@ -267,7 +277,8 @@ int main(int argc, char** argv) {
     write(root / "npy", npy_seeds());
     write(root / "npz", npz_seeds());
     write(root / "model", model_seeds());
-    write(root / "graph_checkpoint", graph_checkpoint_seeds());
+    write(root / "score_checkpoint", score_checkpoint_seeds());
+    write(root / "training_checkpoint", training_checkpoint_seeds());
     write(root / "search_checkpoint", search_checkpoint_seeds());
     write(root / "result", result_seeds());
     write(root / "knowledge", knowledge_seeds());

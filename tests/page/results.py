@@ -57,6 +57,7 @@ def network(names, seed=1, links_per_variable=1.5, undecided=0.2):
          "moral_edges": [[names[a], names[b]] for a, b in sorted(moral)], "steps": 10,
          "timing": {"total_seconds": 1.5, "threads": 2}},
         {"format": "fansite.graph/2", **head, "settings": {"method": "fansite-anm"},
+         "details": {"score": -1.25, "fits": 321, "rows_used": 2000},
          "edges": [{"from": names[a], "to": names[b], "directed": known, "weight": 0.1, "existence": evidence(),
                     "direction": evidence(), "direction_by": "score" if known else "undecided"}
                    for (a, b), known in decided.items()],
@@ -75,7 +76,7 @@ def add_diagnostics(boundaries, seed=1):
         shares = [rng.uniform(0.8, 1.2) for _ in range(20)]
         return [share / sum(shares) for share in shares]
 
-    boundaries["training"] = {"networks": 5, "curve": [
+    boundaries["training"] = {"networks": 5, "steps": 25000, "parameters": {"folds": 5}, "curve": [
         {"step": step, "training": 1 + 100 / step, "training_sd": 0.05, "held_out": 1.1 + 90 / step, "held_out_sd": 0.05}
         for step in range(250, 5001, 250)]}
     boundaries["calibration"] = {"rows": 2000, "bins": 20, "pit": histogram(), "variables": [

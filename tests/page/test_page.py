@@ -153,6 +153,8 @@ def test_shows_only_what_results_have(browser, found, full):
     assert browser.value("document.querySelectorAll('#training .line').length") == 2
     assert browser.value("document.querySelectorAll('#calibration .bar').length") == 20
     assert "00112233aabbccdd" in browser.text("#run")
+    for fact in ["networks", "25000", "regressions", "321", "rows used"]:
+        assert fact in browser.text("#run")
 
 
 # ---- Used -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ namespace fansite {
 namespace {
 
 constexpr std::string_view kMagic("FANSITE\x1a", 8);
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;  // 1 had other names of fields
 constexpr std::size_t kPreamble = 24, kChecksum = 4;
 // Parsed JSON can take 35 times the memory of its text. A header has about 60 bytes for each column and each point of a
 // curve and 4 for each place of an order: 10 000 columns and 20 networks make 2 MB.
@@ -204,6 +204,11 @@ void Contents::check_preamble() const {
                     version, kVersion));
   }
   if (version == 0 || kind == 0 || kind > 4) source_.damaged("its first bytes make no sense");
+  if (version < kVersion) {
+    source_.fail(
+        fmt::format("written by an earlier fansite, version {} of the format where this one knows {}. Make it anew.",
+                    version, kVersion));
+  }
   if (kind != static_cast<std::uint32_t>(source_.kind)) source_.fail(misplaced(source_.kind, FileKind{kind}));
 }
 

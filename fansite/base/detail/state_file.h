@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that interrupted work continues from: a container (io/container.h) that says what its state was computed from,
+// Files that interrupted work continues from: a container (container.h) that says what its state was computed from,
 // written every few seconds.
 #pragma once
 

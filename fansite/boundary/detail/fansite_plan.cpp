@@ -26,7 +26,7 @@ constexpr double kQuickLevel = 0.05, kPatientLevel = 0.5;
 constexpr double kScales = 1.5;
 
 // From 100 variables on one in twenty seems to tell something to networks of a few thousand steps, hardly any to those
-// of so many (docs/method.md, "What the networks are worth").
+// of so many (docs/evidence.md, "What the networks are worth").
 constexpr int kWide = 100;
 constexpr double kSeemToTell = 0.05, kLearnt = 15000;
 

@@ -31,7 +31,7 @@ struct Search {
   bool searched(int variable) const { return slot_of[static_cast<std::size_t>(variable)] >= 0; }
   std::size_t slot(int variable) const { return static_cast<std::size_t>(slot_of[static_cast<std::size_t>(variable)]); }
   /// Whether sizes are decided on held-out rows and pairs by tests on them.
-  bool screens() const { return params.stop == StopRule::calibrated && estimator.held_out(); }
+  bool on_held_out_rows() const { return params.stop == StopRule::calibrated && estimator.held_out(); }
   /// Whether each side of a pair is a fact of its own.
   bool directed() const { return params.rule == Symmetry::none; }
   bool is_known(int target, int variable) const;
@@ -70,7 +70,7 @@ struct Path {
 };
 
 /// For estimators with held-out entropies: grows every target until more than `patience` steps in a row have not
-/// improved its held-out entropy by a standard error. Adds to `result` as grow_and_shrink does.
+/// improved its held-out entropy by two standard errors. Adds to `result` as grow_and_shrink does.
 std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress& progress);
 
 }  // namespace fansite

@@ -11,6 +11,7 @@
 #include "fansite/base/random.h"
 #include "fansite/base/special.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
+#include "fansite/boundary/fdr.h"
 
 namespace fansite {
 namespace {
@@ -53,7 +54,7 @@ std::vector<int> limit_by_evidence(const Search& search, std::size_t slot, std::
 
 // Of the members proposed, keeps those whose evidence given `sets` stands up to the whole table. Returns the largest
 // p-value kept.
-double decide(const Search& search, const Sets& proposed, Sets& sets, std::vector<char>& limited) {
+double decide_by_gains(const Search& search, const Sets& proposed, Sets& sets, std::vector<char>& limited) {
   const std::vector<Pair> facts = open_facts(search, facts_in(search, proposed));
   std::vector<double> p_values(facts.size());
   parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
@@ -62,11 +63,7 @@ double decide(const Search& search, const Sets& proposed, Sets& sets, std::vecto
   });
   std::vector<double> sorted = p_values;
   std::sort(sorted.begin(), sorted.end());
-  // Two stages (Benjamini, Krieger & Yekutieli 2006): what the first admits is not among the nulls that the second pays
-  // for.
-  const double all = search.hypotheses;
-  const std::size_t certain = admissible(sorted, all, search.params.fdr);
-  const std::size_t admitted = admissible(sorted, all - static_cast<double>(certain), search.params.fdr);
+  const std::size_t admitted = admissible_in_two_stages(sorted, search.hypotheses, search.params.fdr);
   const double threshold = admitted == 0 ? 0.0 : sorted[admitted - 1];
 
   sets = proposed;
@@ -91,20 +88,6 @@ PairEvidence evidence_of(const Search& search, const Sets& sets, Pair fact) {
   search.keeper->add(fact, evidence);
   search.keeper->write_if_due();
   return evidence;
-}
-
-// How many of the smallest p-values Benjamini–Hochberg admits, out of so many hypotheses; the rest are 1.
-std::size_t benjamini_hochberg(const std::vector<double>& sorted, double hypotheses, double fdr) {
-  for (std::size_t k = sorted.size(); k > 0; --k) {
-    if (sorted[k - 1] * hypotheses <= fdr * static_cast<double>(k)) return k;
-  }
-  return 0;
-}
-
-// How many nulls the second of two stages pays for (Benjamini, Krieger & Yekutieli 2006): all hypotheses but those that
-// the first admits. Half of what is proposed is true, and one stage realised a third of the FDR level.
-double nulls(const std::vector<double>& sorted, double hypotheses, double fdr) {
-  return std::max(hypotheses - static_cast<double>(benjamini_hochberg(sorted, hypotheses, fdr)), 1.0);
 }
 
 // The share of resamples of the rows (bootstrap, Poisson weights) in which each pair would be admitted. The networks
@@ -222,15 +205,15 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vecto
   limited.assign(sets.size(), 0);
   // Without the members that go, the others' evidence changes; so decide until nothing does. After the first time sets
   // only shrink: they agree, but for what was too much for one of them, and that must not come back for ever.
-  double threshold = decide(search, reconciled(search, search.params.rule, sets), sets, limited);
+  double threshold = decide_by_gains(search, reconciled(search, search.params.rule, sets), sets, limited);
   for (Sets before = own; before != sets;) {
     before = sets;
-    threshold = decide(search, before, sets, limited);
+    threshold = decide_by_gains(search, before, sets, limited);
   }
   return threshold;
 }
 
-Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress& progress) {
+Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>& paths, Progress& progress) {
   Sets best, shortest;
   for (const Path& path : paths) {
     best.emplace_back(path.indices.begin(), path.indices.begin() + path.best);
@@ -265,12 +248,11 @@ Confirmed confirm(const Search& search, const std::vector<Path>& paths, Progress
   for (const std::size_t i : order) sorted.push_back(evidence[i].p_value);
   const double family = nulls(sorted, all, search.params.fdr);
   const std::vector<double> stable = stability(search, evidence, all);
-  double smallest = 1.0;
+  const std::vector<double> q = q_values(sorted, family);
   for (std::size_t rank = order.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
     const double p_value = evidence[i].p_value;
-    smallest = std::min(smallest, p_value * family / static_cast<double>(rank));
-    const double q_value = std::max(p_value, smallest);  // the certain do not pay for one that chance explains
+    const double q_value = std::max(p_value, q[rank - 1]);  // the certain do not pay for one that chance explains
     const bool admitted = q_value <= search.params.fdr;
     result.tested[facts[i]] = {p_value, q_value, evidence[i].votes, stable[i], admitted};
     if (admitted) result.threshold = std::max(result.threshold, p_value);

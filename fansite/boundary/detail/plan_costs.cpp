@@ -50,7 +50,7 @@ class SearchTimer {
     throw_if_interrupted(progress_);
     std::vector<Candidate> best(slots.size());
     const Stopwatch watch;
-    if (search_.screens()) {
+    if (search_.on_held_out_rows()) {
       estimator_.conditional_entropy(entropies);
       estimator_.mutual_information(gains);
     }
@@ -122,7 +122,7 @@ std::vector<int> steps_of(const Search& search, const Supposed& supposed) {
     const int most = std::min(search.largest, search.choices[s]);
     const int size = static_cast<int>(std::lround(supposed.sizes[s]));
     // By gains, the nearest miss is one step more.
-    steps.push_back(std::min(size + search.patience + (search.screens() ? 1 : 2), most));
+    steps.push_back(std::min(size + search.patience + (search.on_held_out_rows() ? 1 : 2), most));
   }
   return steps;
 }

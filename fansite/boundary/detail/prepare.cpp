@@ -24,7 +24,8 @@ constexpr Index kFewestForFlow = 100;
 std::vector<std::vector<int>> sets_of_all_variables(const BoundaryProblem& problem, const FansiteParams& params,
                                                     const Preparation& prepared, Progress& progress) {
   Boundaries all;
-  const bool known = problem.targets.all && prepared.found && !prepared.found->boundaries.empty();
+  const bool known =
+      problem.targets.all && !prepared.closed_form && prepared.found && !prepared.found->boundaries.empty();
   if (!known) {
     SearchParams search = params.search;
     search.evidence = false;
@@ -91,8 +92,13 @@ Preparation prepare(const BoundaryProblem& problem, const FansiteParams& params,
   prepared.estimator = &estimators.at(params.estimator != "auto" ? params.estimator : choosing ? kLinear : kGeneral);
   prepared.prepare_seconds = watch.lap();
   const bool trains = prepared.estimator->can.trains;
+  if (!trains && prepared.estimator->name != kLinear) {
+    const EstimatorMethod& row = *prepared.estimator;
+    prepared.closed_form = row.fit(context, network_parameters(problem, params, prepared), 1).value().estimator;
+  }
   if (!trains) {
-    prepared.found = find_boundaries(prepared.gaussian, params.search, scope(problem), progress);
+    if (given_model) throw ParameterError("model", fmt::format("{} has none; leave it out", prepared.estimator->name));
+    prepared.found = find_boundaries(prepared.without_training(), params.search, scope(problem), progress);
     prepared.search_seconds = watch.lap();
   }
   if (choosing || (trains && !given_model)) {
@@ -105,6 +111,7 @@ Preparation prepare(const BoundaryProblem& problem, const FansiteParams& params,
     }
     prepared.prepare_seconds += watch.lap();
   }
+  asks_graph(problem, params, *prepared.estimator);  // throws what would else be known after the training
   const int coarse = first_of_two_values(data, problem.targets.searched);
   if (prepared.estimator->can.trains && coarse >= 0) {
     const std::string name = excerpt(data.names[static_cast<std::size_t>(coarse)]);
@@ -160,7 +167,7 @@ causal::AdditiveNoiseParams graph_parameters(const Context& context, const Fansi
   const EffortMeaning effort = meaning(params.effort, context.data().variables());
   causal::AdditiveNoiseParams noise;
   noise.seed = context.run().seed;
-  noise.checkpoint = context.checkpoint().refine;
+  noise.checkpoint = context.checkpoint(&CheckpointFiles::refine);
   noise.values_hash = context.facts().values_hash;
   if (effort.graph_rows > 0) noise.max_rows = effort.graph_rows;
   if (effort.graph_landmarks > 0) {

@@ -4,6 +4,7 @@
 // parameters mean for the stages that follow. The run and its plan share all of it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,14 +16,18 @@
 namespace fansite {
 
 struct Preparation {
-  GaussianEstimator gaussian;
-  const EstimatorMethod* estimator = nullptr;   ///< the one to use
-  std::optional<Boundaries> found = {};         ///< Gaussian boundaries of the targets, if it may be the Gaussian
+  GaussianEstimator gaussian;                  ///< of the test of linearity, and where there is no time for more
+  const EstimatorMethod* estimator = nullptr;  ///< the one to use
+  std::shared_ptr<const SearchEstimator> closed_form = {};  ///< fitted, if it trains nothing and is not the Gaussian
+  std::optional<Boundaries> found = {};  ///< of the targets, by the estimator that trains nothing, if there is one
   std::optional<LinearityTest> linearity = {};  ///< if it was tested
   std::vector<std::string> warnings = {};       ///< one sentence each
   double prepare_seconds = 0;                   ///< covariance, and the test of linearity
   double search_seconds = 0;                    ///< for `found`
 
+  const SearchEstimator& without_training() const {
+    return closed_form ? *closed_form : static_cast<const SearchEstimator&>(gaussian);
+  }
   bool linear() const { return linearity && linearity->linear_equations; }
 };
 

@@ -10,7 +10,7 @@ template <class Params>
 DifferentiableParams completed(const Context& context, const Parameters& parameters) {
   DifferentiableParams params = parameters.as<Params>().networks;
   params.seed = context.run().seed;
-  params.checkpoint = context.checkpoint().graph;
+  params.checkpoint = context.checkpoint(&CheckpointFiles::graph);
   params.values_hash = context.facts().values_hash;
   return params;
 }
@@ -39,9 +39,8 @@ DifferentiableResult sdcd_of_some(const Context& context, const DifferentiablePa
   const DifferentiableResult found = sdcd(values(Eigen::all, columns), of_some, context.progress());
   DifferentiableResult result = found;
   result.weights = Matrix::Zero(values.cols(), values.cols());
-  result.mask = result.dag = ByteMatrix::Zero(values.cols(), values.cols());
+  result.dag = ByteMatrix::Zero(values.cols(), values.cols());
   result.weights(columns, columns) = found.weights;
-  result.mask(columns, columns) = found.mask;
   result.dag(columns, columns) = found.dag;
   return result;
 }
@@ -72,7 +71,7 @@ GraphMethod fansite_dcd_method() {
   GraphMethod row;
   row.name = "fansite-dcd";
   row.summary = "SDCD's second stage inside the moral graph of the boundaries, as published; for comparison";
-  row.citation = "FANSITE-DCD: the paper that fansite implements (CITATION.cff)";
+  row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
   row.can = {.needs_boundaries = true, .resumable = true};
   row.parameters = FansiteDcdParams();
   row.run = [](const GraphProblem& problem, const Parameters& parameters) {

@@ -56,7 +56,7 @@ class FlowEstimator final : public SearchEstimator {
   bool held_out() const override { return true; }
   double p_value(double gain, int given) const override;
   /// The doubly centred test of both sides (flow/dependence.h), on rows that the judging networks have not seen. That
-  /// networks learn from each other's rows at most doubles the variance of its z-score (docs/method.md).
+  /// networks learn from each other's rows at most doubles the variance of its z-score (docs/evidence.md).
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override { return column_[static_cast<std::size_t>(variable)] >= 0; }
   std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,

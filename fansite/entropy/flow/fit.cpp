@@ -46,14 +46,17 @@ std::optional<EnsembleParams> affordable(const Context& context, const EnsembleP
 std::optional<FittedEstimator> fit(const Context& context, const fansite::Parameters& parameters, double share) {
   const RunParams& run = context.run();
   if (!run.model.empty()) {
+    if (!run.save_model.empty()) {
+      throw ParameterError("save_model", "a trained model is given, so none is trained; leave it out");
+    }
     FittedEstimator fitted = wrapped(context, load_model(run.model));
     fitted.model_hash = hash_of(fitted.model());
-    fitted.state_kept = context.resumable();
+    fitted.state_kept = context.keeps_state();
     return fitted;
   }
   EnsembleParams asked = parameters.as<EnsembleParams>();
   asked.seed = run.seed;
-  std::string checkpoint = context.checkpoint().training;
+  std::string checkpoint = context.checkpoint(&CheckpointFiles::training);
   std::string unfinished;
   const bool begun = !checkpoint.empty() && std::filesystem::exists(checkpoint);
   if (!begun) {
@@ -105,7 +108,7 @@ EstimatorMethod flow_estimator() {
   EstimatorMethod row;
   row.name = "flow";
   row.summary = "an ensemble of flows, each with the density of every subset of the variables; relations of any shape";
-  row.citation = "FANS: the paper that fansite implements (CITATION.cff)";
+  row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
   row.can = {.resumable = true, .can_be_cut_short = true, .trains = true};
   row.parameters = EnsembleParams();
   row.for_search = for_search;

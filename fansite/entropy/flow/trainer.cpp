@@ -73,15 +73,17 @@ const Description& TrainParams::description() {
           .field("subsets", &P::subsets, "which subsets are drawn: leaf (as the paper) or non_leaf")
           .field("learning_rate", &P::learning_rate, "of the first step", above(0))
           .field("schedule", &P::schedule, "of the learning rate: cosine or constant")
-          .field("clip", &P::clip, "of the gradient's norm", above(0))
+          .field("clip", &P::clip, "of the gradient's norm; inf: none",
+                 {.least = 0, .least_itself = false, .infinite = true})
           .field("held_out", &P::held_out, "share of a network's rows that choose its best step",
                  {.least = 0, .most = 1, .most_itself = false})
           .field("patience", &P::patience, "stop after so many evaluations without improvement; 0: take all steps",
                  at_least(0))
           .field("evaluate_every", &P::evaluate_every, "steps from one evaluation to the next", at_least(1))
           .rule([](const P& p) {
-            check(p.patience == 0 || p.held_out > 0,
-                  "[patience] it needs rows held out to judge by; set held_out above 0");
+            if (p.patience > 0 && p.held_out <= 0) {
+              throw ParameterError("patience", "it needs rows held out to judge by; set held_out above 0");
+            }
           })
           .done();
   return list;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/report/detail/settings.h"
 
+#include <cmath>
+
 namespace fansite::report {
 namespace {
 
@@ -17,13 +19,17 @@ Value to_value(const Json& json) {
 
 void read_parameters(const Json& settings, Parameters& parameters) {
   for (const Description::Field& field : parameters.fields()) {
-    parameters.set(field.name, to_value(settings.at(field.name)));
+    const Json& json = settings.at(field.name);
+    const bool infinite = field.range.infinite && json.is_string();
+    parameters.set(field.name, infinite ? parse_value(field, json.get<std::string>()) : to_value(json));
   }
 }
 
 }  // namespace
 
 Json to_json(const Value& value) {
+  const auto* number = std::get_if<double>(&value);
+  if (number != nullptr && std::isinf(*number)) return to_text(value);  // JSON has no infinity
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
 

@@ -65,7 +65,10 @@ function runSection(model) {
     if (key === "peak_memory_mb") return ["memory at most", `${Math.round(value)} MB`];
     return [spaced(key), value];
   });
-  const facts = (result) => ["estimator", "threshold", "steps", "networks", "training_steps", "tested_pairs", "evaluations", "score", "fits", "rows_used"].filter((key) => result[key] !== undefined && result[key] !== null).map((key) => [runWords[key] || spaced(key), result[key]]);
+  const facts = ({ estimator, threshold, steps, training, tested_pairs, details }) =>
+    Object.entries({ estimator, threshold, steps, networks: training?.networks, training_steps: training?.steps, tested_pairs, ...details })
+      .filter(([, value]) => value !== undefined && value !== null)
+      .map(([key, value]) => [runWords[key] || spaced(key), value]);
   return card("run", "Run", kinds(model).map(([title, result]) => [
     element("h3", {}, title),
     definitions([["version of fansite", result.version], ...facts(result), ...flattened(result.graph), ...flattened(result.additivity, "additivity"), ...phases(result.timing), ...flattened(result.manifest)]),

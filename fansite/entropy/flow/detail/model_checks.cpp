@@ -100,6 +100,8 @@ std::string problem_with_frame(const Ensemble& e) {
   try {
     validate(params.shape);
     validate(params.train, params.shape);
+  } catch (const ParameterError& error) {
+    return fmt::format("its {} is wrong: {}", error.parameter, error.sentence);
   } catch (const UsageError& error) {
     const std::string_view text = error.what();
     return std::string(text.substr(text.find(' ') + 1));  // without the operation in brackets
