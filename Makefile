@@ -16,6 +16,8 @@ CXX := c++
 endif
 export CXX
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+# Another clone of the same sources compiles nothing again.
+export CCACHE_BASEDIR ?= $(CURDIR)
 
 help:      ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'

@@ -24,8 +24,8 @@ struct Outcome {
 void add(const SimulateParams& setting, double fdr_level, Outcome& outcome) {
   const Simulation simulation = simulate(setting);
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
-  params.search.fdr = fdr_level;
+  params.fansite().estimator = "gaussian";
+  params.fansite().search.fdr = fdr_level;
   const BoundariesResult result = markov_boundaries(simulation.data, params);
   std::vector<std::vector<int>> predicted, truth;
   for (const Boundary& boundary : result.found.boundaries) {

@@ -18,7 +18,7 @@
 #include "bench/published.h"
 #include "bench/score.h"
 #include "bench/tables.h"
-#include "fansite/boundary/refine.h"
+#include "fansite/boundary/links.h"
 #include "fansite/run/causal_graph.h"
 
 using namespace fansite;
@@ -70,9 +70,16 @@ double boundary_f1(const std::vector<std::vector<int>>& found, const Dag& truth)
   return 100 * score_boundaries(found, expected).mean.f1;
 }
 
+// The best graph, in which every edge has a direction, whether the data decide it or not.
+ByteMatrix best_dag(const CausalGraphResult& result) {
+  ByteMatrix dag = result.graph.directed;
+  for (const causal::GraphEdge& edge : result.edges) dag(edge.from, edge.to) = 1;
+  return dag;
+}
+
 Figures judge(const CausalGraphResult& result, const Dag& truth, const std::optional<BoundariesResult>& searched) {
   Figures figures;
-  const ByteMatrix dag = result.additive_noise ? result.additive_noise->dag.adjacency() : result.graph.directed;
+  const ByteMatrix dag = best_dag(result);
   figures.score = score_graph(dag, truth.adjacency());
   figures.transposed = score_graph(dag.transpose(), truth.adjacency());
   figures.directions = figures.score.direction_accuracy;
@@ -85,8 +92,7 @@ Figures judge(const CausalGraphResult& result, const Dag& truth, const std::opti
   if (searched) {
     for (const Boundary& boundary : searched->found.boundaries) found.push_back(boundary.member_indices());
     figures.found_f1 = boundary_f1(found, truth);
-    const bool refines = searched->estimator == EstimatorKind::flow && result.additive_noise &&
-                         result.additive_noise->additivity.additive;
+    const bool refines = searched->estimator == "flow" && result.additivity && result.additivity->additive;
     if (!refines) figures.chosen_f1 = figures.found_f1;
   }
   figures.seconds = result.graph_seconds;
@@ -175,16 +181,15 @@ void run_set(const Set& set, const Options& options) {
     std::optional<BoundariesResult> searched;
     if (options.links == "honest") {
       BoundariesParams params;
-      params.effort = parse<Effort>(options.effort);
-      params.refine = Refine::none;
-      params.seed = static_cast<std::uint64_t>(table.number);
-      params.files = kept_model(options.models, tables, table, options.effort);
+      params.fansite().effort = parse<Effort>(options.effort);
+      params.fansite().refine = Refine::none;
+      params.run.seed = static_cast<std::uint64_t>(table.number);
+      keep_model(params.run, options.models, tables, table, options.effort);
       searched = markov_boundaries(table.data, params);
-      links = links_of(searched->found, table.data.variables());
+      links = fansite::links(searched->found, table.data.variables());
     }
     for (const std::string& method : options.methods) {
-      CausalGraphParams params;
-      params.method = parse_graph_method(method);
+      const CausalGraphParams params(method);
       const CausalGraphResult result = causal_graph(table.data, &links, {}, params, silent);
       all[method].push_back(judge(result, table.truth, searched));
       print_figures(set, table, method, all[method].back());

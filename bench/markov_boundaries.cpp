@@ -54,13 +54,14 @@ struct Column {
 
 void score(const Setting& setting, const Simulation& simulation, const Rule& rule, Column& column) {
   BoundariesParams params;
-  params.estimator = EstimatorKind::gaussian;
-  params.search.stop = rule.stop;
-  params.search.rule = rule.symmetry;
+  params.fansite().estimator = "gaussian";
+  SearchParams& search = params.fansite().search;
+  search.stop = rule.stop;
+  search.rule = rule.symmetry;
   if (rule.stop == StopRule::paper) {
-    params.search.eps_grow = setting.eps_grow;
-    params.search.eps_shrink = setting.eps_shrink;
-    params.search.patience = setting.patience;
+    search.eps_grow = setting.eps_grow;
+    search.eps_shrink = setting.eps_shrink;
+    search.patience = setting.patience;
   }
   const Stopwatch watch;
   const BoundariesResult result = markov_boundaries(simulation.data, params);

@@ -18,7 +18,7 @@
 
 #include "bench/machine.h"
 #include "fansite/base/stopwatch.h"
-#include "fansite/run/plan.h"
+#include "fansite/run/boundaries.h"
 #include "fansite/simulate/simulate.h"
 
 using namespace fansite;
@@ -38,8 +38,8 @@ Setting setting(std::string name, Sem sem, int nodes, Index rows, Effort effort,
   result.table.rows = rows;
   result.table.degree = 1;
   result.table.seed = 7;
-  result.run.effort = effort;
-  result.run.steps = steps;
+  result.run.fansite().effort = effort;
+  result.run.fansite().steps = steps;
   return result;
 }
 
@@ -97,9 +97,9 @@ Measured run(const Setting& setting) {
   const BoundariesResult result = markov_boundaries(data, setting.run);
   Measured measured;
   measured.seconds = watch.seconds();
-  measured.phases[0] = result.train_seconds;
-  measured.phases[1] = result.search_seconds;
-  measured.phases[2] = result.graph_seconds;
+  measured.phases[0] = phase_seconds(result, "train");
+  measured.phases[1] = phase_seconds(result, "search");
+  measured.phases[2] = phase_seconds(result, "graph");
   return measured;
 }
 

@@ -28,7 +28,7 @@ struct Scored {
 inline std::vector<std::vector<int>> search_orders(const fansite::Dataset& data,
                                                    const fansite::BoundariesResult& result, int longest) {
   std::vector<std::vector<int>> orders;
-  if (result.estimator == fansite::EstimatorKind::flow) {
+  if (result.estimator == "flow") {
     for (const fansite::Boundary& boundary : result.found.boundaries) {
       orders.emplace_back();
       for (const fansite::PathStep& step : boundary.path) orders.back().push_back(step.variable);
@@ -37,12 +37,13 @@ inline std::vector<std::vector<int>> search_orders(const fansite::Dataset& data,
   }
   if (longest == 0) return std::vector<std::vector<int>>(result.found.boundaries.size());
   fansite::BoundariesParams endless;
-  endless.estimator = fansite::EstimatorKind::gaussian;
-  endless.search.stop = fansite::StopRule::paper;
-  endless.search.eps_grow = endless.search.eps_shrink = 0;
-  endless.search.rule = fansite::Symmetry::none;
-  endless.search.max_size = longest;
-  endless.search.evidence = false;
+  endless.fansite().estimator = "gaussian";
+  fansite::SearchParams& search = endless.fansite().search;
+  search.stop = fansite::StopRule::paper;
+  search.eps_grow = search.eps_shrink = 0;
+  search.rule = fansite::Symmetry::none;
+  search.max_size = longest;
+  search.evidence = false;
   for (const fansite::Boundary& boundary : fansite::markov_boundaries(data, endless).found.boundaries) {
     orders.push_back(boundary.member_indices());
   }

@@ -188,14 +188,14 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
   const TemporaryFolder folder;
   const std::string model = folder.path / "model";
   BoundariesParams params;
-  params.estimator = parse_estimator(options.estimator);
-  params.effort = parse<Effort>(options.effort);
-  params.steps = options.steps;
-  params.seed = setting.seed;
-  if (fdr_levels.size() > 1) params.files.save_model = model;
+  params.fansite().estimator = options.estimator;
+  params.fansite().effort = parse<Effort>(options.effort);
+  params.fansite().steps = options.steps;
+  params.run.seed = setting.seed;
+  if (fdr_levels.size() > 1) params.run.save_model = model;
   std::vector<Row> rows;
   for (const double fdr_level : fdr_levels) {
-    params.search.fdr = fdr_level;
+    params.fansite().search.fdr = fdr_level;
     const Stopwatch watch;
     const BoundariesResult result = markov_boundaries(simulation.data, params);
     Row& row = rows.emplace_back();
@@ -210,7 +210,7 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
     row.degree = setting.degree;
     row.fdr_level = fdr_level;
     row.effort = effort_text(options.effort, options.steps);
-    row.estimator = name(result.estimator);
+    row.estimator = result.estimator;
     const Scored scored = score(simulation.data, result, simulation.dag);
     row.fdr = scored.honest.false_discovery_rate;
     row.precision = scored.honest.mean.precision;
@@ -223,9 +223,9 @@ std::vector<Row> study(const Options& options, int number, int seed, SimulatePar
     row.found = scored.found;
     row.expected = scored.expected;
 
-    params.estimator = result.estimator;
-    params.files = {};
-    if (result.estimator == EstimatorKind::flow) params.files.model = model;
+    params.fansite().estimator = result.estimator;
+    params.run.save_model.clear();
+    if (result.estimator == "flow") params.run.model = model;
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -119,13 +120,12 @@ void for_each_table(const Tables& tables, int seeds, int orders, const Use& use)
 }
 
 // Where the networks of a table are kept between benchmarks: trained once, used by all that ask for the same ones.
-inline fansite::flow::ModelFiles kept_model(const std::string& folder, const Tables& tables, const Table& table,
-                                            const std::string& effort) {
-  fansite::flow::ModelFiles files;
-  if (folder.empty()) return files;
+inline void keep_model(fansite::RunParams& run, const std::string& folder, const Tables& tables, const Table& table,
+                       const std::string& effort) {
+  if (folder.empty()) return;
   std::string name = fmt::format("{}_{}_{}.fans", tables.name, table.run, effort);
   std::erase_if(name, [](char c) { return c == ' ' || c == ','; });
+  std::replace(name.begin(), name.end(), '/', '_');  // of "quick/50"
   const std::string path = (std::filesystem::path(folder) / name).string();
-  (std::filesystem::exists(path) ? files.model : files.save_model) = path;
-  return files;
+  (std::filesystem::exists(path) ? run.model : run.save_model) = path;
 }

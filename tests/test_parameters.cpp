@@ -202,8 +202,7 @@ TEST(Parameters, WholeNumbersWillDoForNumbersAndNoOtherTypeForAnother) {
     }
   }
   EXPECT_EQ(refusal("count", 0.5), "[count] '0.5' is not a whole number; use a whole number, -5 to 9");
-  EXPECT_EQ(refusal("seed", std::int64_t{-1}),
-            "[seed] '-1' is not a whole number; use a whole number, 0 or more, below 2^64");
+  EXPECT_EQ(refusal("seed", std::int64_t{-1}), "[seed] -1 is too small; use a whole number, 0 or more, below 2^64");
 }
 
 TEST(Parameters, WordsThatMeanNothingAreQuoted) {

@@ -171,6 +171,13 @@ std::string Description::identity(const void* params) const {
 namespace detail {
 
 void throw_wrong_type(const Parameter& parameter, const Value& value) {
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  const bool counts = parameter.type == Type::integer || parameter.type == Type::natural;
+  if (counts && (whole != nullptr || std::holds_alternative<std::uint64_t>(value))) {  // but not of this size
+    throw ParameterError(parameter.name,
+                         fmt::format("{} is too {}; use {}", to_text(value),
+                                     whole != nullptr && *whole < 0 ? "small" : "large", parameter.allowed()));
+  }
   throw ParameterError(parameter.name, fmt::format("'{}' is not {}; use {}", excerpt(to_text(value)),
                                                    type_in_words(parameter.type), parameter.allowed()));
 }
