@@ -53,11 +53,6 @@ void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter,
     const std::string shown = to_text(parameter.fallback);
     const bool nothing = shown.empty() || (parameter.type == Parameter::Type::duration && shown == "0");
     if (!nothing) option->default_str(shown);
-    if (parameter.type != Parameter::Type::text) {  // --fdr "$LEVEL" without a level is a mistake, not the default
-      option->check([allowed = parameter.allowed()](const std::string& given) {
-        return given.empty() ? fmt::format("it is empty; use {}", allowed) : std::string();
-      });
-    }
   }
   if (!group.empty()) option->group(group);
   given.option = option;

@@ -52,6 +52,7 @@ struct EveryType {
   std::uint64_t seed = 0;
   double level = 0.05;
   double patience = 0;
+  double clip = 5;
   Colour colour = Colour::green;
   std::string word = "auto";
   std::string file;
@@ -71,6 +72,7 @@ struct EveryType {
             .field("patience", &P::patience, "for so long", at_least(0))
             .duration()
             .without_effect()
+            .field("clip", &P::clip, "at most", {.least = 0, .least_itself = false, .infinite = true})
             .field("colour", &P::colour, "of it")
             .also("color")
             .field("word", &P::word, "of a list")
@@ -118,6 +120,7 @@ TEST(Parameters, EachFieldHasTypeDefaultAndHelp) {
                                                 {"seed", Type::natural},
                                                 {"level", Type::number},
                                                 {"patience", Type::duration},
+                                                {"clip", Type::number},
                                                 {"colour", Type::choice},
                                                 {"word", Type::choice},
                                                 {"file", Type::text},
@@ -140,6 +143,11 @@ TEST(Parameters, EachFieldHasTypeDefaultAndHelp) {
   EXPECT_EQ(field("colour").also, "color");
   EXPECT_THAT(field("colour").choices, ElementsAre("red", "green"));
   EXPECT_THAT(field("word").choices, ElementsAre("auto", "always", "never"));
+  EXPECT_EQ(field("count").allowed(), "a whole number, -5 to 9");
+  EXPECT_EQ(field("colour").allowed(), "red or green");
+  EXPECT_EQ(field("seed").allowed(), "a whole number, 0 or more, below 2^64");
+  EXPECT_EQ(field("widths").allowed(), "numbers, each above 0");
+  EXPECT_EQ(EveryType::description().find("nothing"), nullptr);
 }
 
 TEST(Parameters, ATextGivesTheValueOfEveryType) {
@@ -151,6 +159,7 @@ TEST(Parameters, ATextGivesTheValueOfEveryType) {
                                                   {"level", 0.1},
                                                   {"level", 4.9e-324},
                                                   {"patience", 90.5},
+                                                  {"clip", kInfinity},
                                                   {"colour", std::string("red")},
                                                   {"word", std::string("never")},
                                                   {"file", std::string("a, b.json")},
@@ -173,6 +182,7 @@ TEST(Parameters, WholeNumbersWillDoForNumbersAndNoOtherTypeForAnother) {
   EXPECT_TRUE(accepted("patience", std::uint64_t{3}));
   EXPECT_TRUE(accepted("count", std::uint64_t{3}));
   EXPECT_TRUE(accepted("seed", std::int64_t{3}));
+  EXPECT_TRUE(accepted("widths", std::int64_t{2}));
   EXPECT_TRUE(accepted("widths", 2.0));                   // a list of one
   EXPECT_TRUE(accepted("names", std::string("a")));       // likewise
   EXPECT_TRUE(accepted("names", std::vector<double>{}));  // an empty list has no type
@@ -227,11 +237,16 @@ TEST(Parameters, ABoundIsInTheRangeOrNot) {
   EXPECT_FALSE(above(0).contains(0));
   EXPECT_TRUE(above(0).contains(next));
   EXPECT_TRUE(any_number().contains(-1e308));
+  const Range endless{.least = 0, .infinite = true};
+  EXPECT_TRUE(endless.contains(kInfinity));
+  EXPECT_FALSE(endless.contains(-kInfinity));
+  EXPECT_FALSE(endless.contains(std::nan("")));
+  EXPECT_EQ(endless.text(), "0 or more, or inf");
   const Range half_open{.least = 0, .most = 1, .most_itself = false};
   EXPECT_TRUE(half_open.contains(0));
   EXPECT_FALSE(half_open.contains(1));
   for (const Range& range : {between(0, 1), from_to(0, 1), at_least(0), above(0), any_number(), half_open}) {
-    EXPECT_FALSE(range.contains(std::nan(""))) << range.text();
+    for (const double odd : {kInfinity, -kInfinity, std::nan("")}) EXPECT_FALSE(range.contains(odd)) << range.text();
   }
   EXPECT_EQ(between(0, 1).text(), "above 0 and below 1");
   EXPECT_EQ(from_to(-5, 9).text(), "-5 to 9");
@@ -251,6 +266,8 @@ TEST(Parameters, ValuesOutOfRangeAreRefused) {
     EXPECT_FALSE(accepted("patience", bad));
     EXPECT_FALSE(accepted("widths", std::vector<double>{1, bad}));
   }
+  EXPECT_TRUE(accepted("clip", kInfinity));
+  EXPECT_EQ(refusal("clip", 0.0), "[clip] 0 is out of range; use a number, above 0, or inf");
   EXPECT_TRUE(accepted("count", std::int64_t{-5}));
   EXPECT_TRUE(accepted("count", std::int64_t{9}));
   EXPECT_EQ(refusal("count", std::int64_t{10}), "[count] 10 is out of range; use a whole number, -5 to 9");
@@ -316,6 +333,10 @@ TEST(Parameters, EnumsHaveNamesAndBack) {
 
 TEST(Parameters, TheIdentityHasWhatChangesAnswersAndNothingElse) {
   const std::string before = Parameters(EveryType()).identity();
+  EXPECT_EQ(
+      before,
+      "flag false, count 3, steps 1000000000000, seed 0, level 0.05, clip 5, colour green, word auto, widths 0.5,1,2, "
+      "names , first_learning_rate 0.01, first_epochs 10, learning_rate 0.5, epochs 20");
   for (const Description::Field& entry : EveryType::description().fields) {
     const bool named = (", " + before).find(", " + entry.name + " ") != std::string::npos;
     EXPECT_EQ(named, entry.changes_answers) << entry.name;
