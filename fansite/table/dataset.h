@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of continuous data with named columns: loading, and the transforms that leave Markov boundaries unchanged.
+// A table with named columns: loading, and the transforms that leave Markov boundaries unchanged.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "fansite/base/hash.h"
 #include "fansite/base/matrix.h"
 #include "fansite/base/random.h"
+#include "fansite/table/column.h"
 
 namespace fansite {
 
@@ -19,8 +20,11 @@ class Progress;
 
 struct Dataset {
   std::vector<std::string> names;  ///< one per column, distinct
-  Matrix values;                   ///< N rows × d columns; a missing cell is NaN
-  Index dropped_rows = 0;          ///< rows left out because of missing cells
+  Matrix values;           ///< N rows × d columns; a missing cell is NaN, a nominal one the number of its level
+  Index dropped_rows = 0;  ///< rows left out because of missing cells
+  std::vector<Column> columns = {};  ///< one per column, or none: all kinds are recognised from the values
+  Vector weights = {};               ///< one per row, positive, mean 1; empty: all the same
+  std::vector<int> groups = {};      ///< one per row: rows of the same group are not independent; empty: all are
 
   Index rows() const { return values.rows(); }
   int variables() const { return static_cast<int>(values.cols()); }

@@ -11,6 +11,11 @@ TableFacts::TableFacts(const Dataset& data)
       copy_of(copies(findings, data.variables())),
       takes_part(copy_of.size(), 1) {
   hash = hash_of(data.names, values_hash);
+  for (int j = 0; j < data.variables(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const bool declared = !data.columns.empty() && data.columns[at].kind.has_value();
+    kinds.push_back(declared ? *data.columns[at].kind : recognised_kind(data.values.col(j)));
+  }
   for (std::size_t j = 0; j < copy_of.size(); ++j) {
     if (copy_of[j] >= 0) takes_part[j] = 0;
   }

@@ -15,7 +15,8 @@ struct TableFacts {
   std::uint64_t hash = 0;         ///< of names and numbers
   std::uint64_t values_hash = 0;  ///< of the numbers alone
   std::vector<Finding> findings;
-  std::vector<int> copy_of;      ///< per column: the earlier one that it repeats, or −1
+  std::vector<ColumnKind> kinds;  ///< per column: as declared, else as recognised
+  std::vector<int> copy_of;       ///< per column: the earlier one that it repeats, or −1
   std::vector<char> takes_part;  ///< per column: it varies and repeats no earlier one, so something can be learnt of it
 
   explicit TableFacts(const Dataset& data);
