@@ -26,7 +26,7 @@ void TableOptions::add_to(CLI::App& command) {
 }
 
 Dataset TableOptions::load(const CommonOptions& common, const Progress& progress) {
-  options.drop_missing = missing == "drop";
+  options.missing = parse<Missing>(missing, "missing");
   options.progress = &progress;
   Dataset data = fansite::load(path, options);
   if (data.dropped_rows > 0) {

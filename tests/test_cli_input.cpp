@@ -74,8 +74,11 @@ TEST_F(CliInputTest, Empty) {
 TEST_F(CliInputTest, HeaderOnly) { is_refused("a,b,c\n", {"has a header but no rows", "rows of numbers"}); }
 
 TEST_F(CliInputTest, TextInANumberColumn) {
-  is_refused(rows_under("age,dose", "5,high"), {"line 6", "column 'dose'", "'high'", "Cells must be numbers"});
-  is_refused("id,a\nr1,1\nr2,2\n", {"line 2", "column 'id'", "row names", "drop it"});
+  is_refused(rows_under("age,dose", "5,high"),
+             {"line 6", "column 'dose'", "'high'", "among numbers", "--kind dose=nominal"});
+  std::string names = "id,a\n";
+  for (int row = 0; row < 25; ++row) names += "r" + std::to_string(row) + "," + std::to_string(row * row % 7) + "\n";
+  is_refused(names, {"column 'id'", "row names", "Remove the column"});
 }
 
 TEST_F(CliInputTest, RaggedRow) {
