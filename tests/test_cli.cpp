@@ -99,7 +99,7 @@ TEST_F(CliTest, OptionValuesOutOfRange) {
       {"--folds", "-2", {"[--folds] -2 is out of range"}},
       {"--steps", "-1", {"[--steps] -1 is out of range"}},
       {"--steps", "many", {"[--steps] 'many' is not a whole number"}},
-      {"--missing", "guess", {"guess", "error", "drop"}},
+      {"--missing", "guess", {"guess", "use", "drop", "error"}},
   };
   for (const auto& [option, value, phrases] : cases) {
     fails({"mb", "data.csv", "--out", "result.json", option, value}, 2, phrases);

@@ -378,17 +378,65 @@ TEST(Names, SuggestsTheNearest) {
 
 TEST(Inspect, FindsNothingInHealthyData) { EXPECT_THAT(inspect(healthy()), IsEmpty()); }
 
-TEST(Inspect, MissingCellsAreFatal) {
+TEST(Inspect, MissingCellsAreCountedAndNotFatal) {
   Dataset data = healthy();
+  const auto rows = static_cast<double>(data.rows());
   data.values(2, 0) = data.values(5, 1) = data.values(6, 1) = kMissing;
   const auto findings = inspect(data);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, Finding::Kind::missing);
+  EXPECT_FALSE(findings[0].fatal);
+  EXPECT_THAT(findings[0].columns, ElementsAre(0, 1));
   EXPECT_EQ(findings[0].message,
-            "[load] 3 missing cells in columns 'x1', 'x2' (first at row 3): drop those rows with --missing drop, or "
-            "fill them.");
-  EXPECT_EQ(message_of<DataError>([&] { throw_if_fatal(findings); }), findings[0].message);
-  EXPECT_NO_THROW(throw_if_fatal({}));
+            fmt::format("[load] 'x2' lacks {:.0f} % of its cells, 'x1' {:.1f} %: 3 of {} rows have a "
+                        "missing cell.",
+                        200 / rows, 100 / rows, data.rows()));
+  EXPECT_NO_THROW(throw_if_fatal(findings));
+}
+
+TEST(Inspect, AColumnIsConstantOrACopyByTheCellsItHas) {
+  Dataset data = healthy(20, 6);
+  data.values.col(0).setConstant(kMissing);
+  data.values.col(1).setConstant(0.1);
+  data.values(3, 1) = kMissing;
+  data.values(4, 2) = kMissing;
+  data.values.col(3) = data.values.col(2);
+  data.values.col(4) = data.values.col(2);
+  data.values(4, 4) = 1;  // there where the others are not
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 4u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::missing);
+  EXPECT_THAT(findings[0].columns, ElementsAre(1, 2, 3));
+  EXPECT_EQ(findings[1].kind, Finding::Kind::constant);
+  EXPECT_EQ(findings[1].message, "[load] column 'x1' has no cells: it is left out and belongs to no boundary.");
+  EXPECT_EQ(findings[2].kind, Finding::Kind::constant);
+  EXPECT_THAT(findings[2].columns, ElementsAre(1));
+  EXPECT_EQ(findings[3].kind, Finding::Kind::duplicate);
+  EXPECT_THAT(findings[3].columns, ElementsAre(2, 3));
+}
+
+TEST(Inspect, RowNumbersAreNamed) {
+  Dataset data = healthy(20, 3);
+  data.values.col(1) = Vector::LinSpaced(20, 101, 120);
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::identifier);
+  EXPECT_FALSE(findings[0].fatal);
+  EXPECT_EQ(findings[0].message,
+            "[load] 'x2' counts the rows (101, 102, …): if it is only a row number, remove the column; if it is time, "
+            "it may stay.");
+  data.values(7, 1) = 7;
+  EXPECT_THAT(inspect(data), IsEmpty());
+}
+
+TEST(Inspect, AFirstRowOfNumbersAndLabelsLooksLikeData) {
+  Dataset data = healthy(20, 2);
+  data.names = {"5.1", "setosa"};
+  data.columns = {Column{}, Column{.kind = ColumnKind::nominal, .levels = {"other", "setosa"}}};
+  ASSERT_EQ(inspect(data).size(), 1u);
+  EXPECT_EQ(inspect(data)[0].kind, Finding::Kind::numeric_header);
+  data.names[1] = "species";
+  EXPECT_THAT(inspect(data), IsEmpty());
 }
 
 TEST(Inspect, InfinitiesAreFatalAndListsAreShort) {
