@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, search_checkpoint, result and knowledge with files that are right and nearly right. Made, not
-// committed.
+// training_checkpoint, search_checkpoint, result, knowledge and kinds with files that are right and nearly right. Made,
+// not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -259,6 +259,20 @@ Seeds knowledge_seeds() {
           "addtemporal\n1- a\n"};
 }
 
+Seeds kinds_seeds() {
+  return {"",
+          "# nothing\r\n\n",
+          "a=ordered\nb c = Nominal\n\"say \"\"hi\"\"\"=atoms\n",
+          "\xEF\xBB\xBFname,kind\r\na,continuous\r\n\"b,c\",\"nominal\"\r\n",
+          "Name;Kind\na;ordered\n",
+          "a\tatoms\na=b=ordered\n",
+          "a=ordered\na=atoms\n",
+          "a\n",
+          "=ordered\n",
+          "\xE9=ordered\n",
+          "\"\"=ordered\n"};
+}
+
 void write(const std::filesystem::path& directory, const Seeds& seeds) {
   std::filesystem::create_directories(directory);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -287,6 +301,7 @@ int main(int argc, char** argv) {
     write(root / "search_checkpoint", search_checkpoint_seeds());
     write(root / "result", result_seeds());
     write(root / "knowledge", knowledge_seeds());
+    write(root / "kinds", kinds_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
     return 1;
