@@ -151,7 +151,7 @@ Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParam
   const BoundaryMethod& method = checked_method(context, params);
   check(method.plan != nullptr, "[plan] what {} costs is not known beforehand", method.name);
   const SearchedTargets targets(data, params.targets, context.facts().copy_of);
-  context.require_usable(method, "plan");
+  context.require_usable(method, "mb");  // it says what the run would
   Plan result = method.plan({context, targets}, params.options);
   result.method = method.name;
   result.variables = data.variables();
