@@ -47,12 +47,12 @@ const std::vector<Rule> kRules = {{"default", StopRule::calibrated, Symmetry::or
 
 constexpr std::array<const char*, 3> kMetrics = {"nDCG", "AveP", "F1"};
 
-struct Column {
+struct RuleScores {
   std::array<std::vector<double>, 3> metrics;
   std::vector<double> false_discovery_rate, seconds;
 };
 
-void score(const Setting& setting, const Simulation& simulation, const Rule& rule, Column& column) {
+void score(const Setting& setting, const Simulation& simulation, const Rule& rule, RuleScores& column) {
   BoundariesParams params;
   params.fansite().estimator = "gaussian";
   SearchParams& search = params.fansite().search;
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   for (const Setting& setting : kSettings) {
     if (setting.nodes > largest) continue;
     const int seeds = asked > 0 ? asked : setting.nodes <= 100 ? 20 : 5;
-    std::vector<Column> columns(kRules.size());
+    std::vector<RuleScores> columns(kRules.size());
     for (int seed = 1; seed <= seeds; ++seed) {
       SimulateParams params;
       params.nodes = setting.nodes;

@@ -19,15 +19,32 @@ void CommonOptions::add_to(CLI::App& command) {
 void TableOptions::add_to(CLI::App& command) {
   command.add_option("DATA", path, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
       ->required();
-  command.add_option("--missing", missing, "rows with missing cells: error, or drop them")
-      ->check(CLI::IsMember({"error", "drop"}))
+  command.add_option("--missing", missing, "missing cells: use the rows as far as they go, drop the rows, or an error")
+      ->check(CLI::IsMember(all_names<Missing>()))
       ->capture_default_str();
   command.add_flag("!--no-header", options.header, "the first row of a CSV is data; names are x1, x2, ...");
+  const std::string all = either(all_names<ColumnKind>());
+  command.add_option("--kind", kinds, fmt::format("NAME=KIND: what a column is, {} (repeatable)", all))
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
+  command.add_option("--kinds", kinds_file, "a file of lines NAME=KIND, or CSV name,kind");
+  command
+      .add_option("--context", options.roles.context,
+                  "a column that is conditioned on everywhere, such as batch or site (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
+  command.add_option("--weight", options.roles.weight, "the column of the rows' weights");
+  command.add_option("--group", options.roles.group, "a column; rows that share a value of it are not independent");
 }
 
 Dataset TableOptions::load(const CommonOptions& common, const Progress& progress) {
-  options.drop_missing = missing == "drop";
+  options.missing = parse<Missing>(missing, "missing");
   options.progress = &progress;
+  if (!kinds_file.empty()) {
+    check(kinds_file != "-" || path != "-", "[--kinds] table and kinds cannot both be standard input");
+    add_kinds(options.roles.kinds, parse_kinds(FileView(kinds_file).bytes(), kinds_file));
+  }
+  for (const std::string& words : kinds) add_kinds(options.roles.kinds, {parse_kind(words)});
   Dataset data = fansite::load(path, options);
   if (data.dropped_rows > 0) {
     say(common,

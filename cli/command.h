@@ -23,6 +23,7 @@ namespace fansite::cli {
 
 void add_simulate(CLI::App& app);
 void add_mb(CLI::App& app);
+void add_inspect(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
@@ -45,8 +46,12 @@ struct CommonOptions {
 struct TableOptions {
   std::string path;
   LoadOptions options;
-  std::string missing = "error";
+  std::string missing = std::string(name(Missing::use));
+  std::vector<std::string> kinds;  // NAME=KIND
+  std::string kinds_file;
   void add_to(CLI::App& command);
+  /// Whether any option says something of the columns.
+  bool has_roles() const { return !options.roles.empty() || !kinds.empty() || !kinds_file.empty(); }
   /// Says how many rows with missing cells were left out. `progress` can stop the wait for a pipe.
   Dataset load(const CommonOptions& common, const Progress& progress);
 };

@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   fansite::cli::add_simulate(app);
+  fansite::cli::add_inspect(app);
   fansite::cli::add_mb(app);
   fansite::cli::add_plan(app);
   fansite::cli::add_dag(app);

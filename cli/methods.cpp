@@ -28,6 +28,9 @@ std::string abilities(const Capabilities& can) {
   add(can.resumable, "can be resumed");
   add(can.can_be_cut_short, "can be cut short");
   add(can.handles_missing_cells, "handles missing cells");
+  add(can.handles_context, "handles context columns");
+  add(can.handles_weights, "handles weights");
+  add(can.handles_groups, "handles groups of rows");
   add(can.trains, "trains networks");
   std::string kinds;
   for (const std::string& kind : can.column_kinds) kinds += (kinds.empty() ? "" : ", ") + kind;

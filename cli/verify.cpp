@@ -25,6 +25,7 @@ void run(VerifyOptions& options) {
   check(options.result != "-" || options.table.path != "-", "[verify] result and table cannot both be standard input");
   const FileView file(options.result);
   const std::string where = options.result == "-" ? "standard input" : options.result;
+  if (!options.table.has_roles()) options.table.options.roles = saved_roles(file.bytes(), where);
   const Dataset data = options.table.load(options, progress);
   const Verification verification = verify(file.bytes(), where, data, options.model, progress);
   if (!verification.same) throw Error(fmt::format("[verify] the bits differ, {}", verification.difference));

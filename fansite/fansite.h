@@ -12,6 +12,8 @@
 #include "fansite/base/random.h"
 #include "fansite/base/matrix.h"
 #include "fansite/base/parameters.h"
+#include "fansite/table/column.h"
+#include "fansite/table/roles.h"
 #include "fansite/table/dataset.h"
 #include "fansite/table/findings.h"
 #include "fansite/table/covariance.h"

@@ -50,7 +50,7 @@ TEST_F(CliTest, HelpAndVersionAreNoErrors) {
 TEST_F(CliTest, WrongCommands) {
   fails(std::vector<std::string>{}, 2, {"subcommand is required", "fansite --help"});
   fails({"markov"}, 2,
-        {"no command 'markov'", "simulate, mb, plan, dag, entropy, eval, methods, verify, report, bench"});
+        {"no command 'markov'", "simulate, inspect, mb, plan, dag, entropy, eval, methods, verify, report, bench"});
   fails({"mb"}, 2, {"DATA is required", "fansite mb --help"});
   fails({"eval", "data.csv"}, 2, {"--truth is required"});
   fails({"simulate"}, 2, {"--out is required"});
@@ -99,7 +99,7 @@ TEST_F(CliTest, OptionValuesOutOfRange) {
       {"--folds", "-2", {"[--folds] -2 is out of range"}},
       {"--steps", "-1", {"[--steps] -1 is out of range"}},
       {"--steps", "many", {"[--steps] 'many' is not a whole number"}},
-      {"--missing", "guess", {"guess", "error", "drop"}},
+      {"--missing", "guess", {"guess", "use", "drop", "error"}},
   };
   for (const auto& [option, value, phrases] : cases) {
     fails({"mb", "data.csv", "--out", "result.json", option, value}, 2, phrases);
@@ -163,8 +163,8 @@ TEST_F(CliTest, UnwritableOutputIsKnownBeforeAnyWork) {
 
 TEST_F(CliTest, AFailedRunKeepsTheOldResult) {
   put("r.json", "precious");
-  put("bad.csv", "a,b\n1,x\n");
-  fails({"mb", "bad.csv", "--out", "r.json"}, 3, {"bad.csv line 2"});
+  put("bad.csv", "a,b\n1,2\n1,x\n");
+  fails({"mb", "bad.csv", "--out", "r.json"}, 3, {"bad.csv line 3"});
   EXPECT_EQ(content("r.json"), "precious");
 }
 

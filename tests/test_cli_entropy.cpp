@@ -120,7 +120,7 @@ TEST_F(Entropy, MistakesAreNamed) {
   fails(quick({"--held-out", "1"}), 2, {"[--held-out] 1 is out of range"});
   fails(quick({"--learning-rate", "0"}), 2, {"[--learning-rate] 0 is out of range"});
   fails(quick({"--save-model", "no/such/place"}), 2, {"no/such/place"});
-  put("text.csv", "a,b\n1,x\n");
+  put("text.csv", "a,b\n1,2\n1,x\n");
   fails({"entropy", "text.csv", "--target", "a"}, 3, {"text.csv"});
   put("flat.csv", "a,b\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n");
   fails({"entropy", "flat.csv", "--target", "a"}, 3, {"constant"});

@@ -74,8 +74,11 @@ TEST_F(CliInputTest, Empty) {
 TEST_F(CliInputTest, HeaderOnly) { is_refused("a,b,c\n", {"has a header but no rows", "rows of numbers"}); }
 
 TEST_F(CliInputTest, TextInANumberColumn) {
-  is_refused(rows_under("age,dose", "5,high"), {"line 6", "column 'dose'", "'high'", "Cells must be numbers"});
-  is_refused("id,a\nr1,1\nr2,2\n", {"line 2", "column 'id'", "row names", "drop it"});
+  is_refused(rows_under("age,dose", "5,high"),
+             {"line 6", "column 'dose'", "'high'", "among numbers", "--kind dose=nominal"});
+  std::string names = "id,a\n";
+  for (int row = 0; row < 25; ++row) names += "r" + std::to_string(row) + "," + std::to_string(row * row % 7) + "\n";
+  is_refused(names, {"column 'id'", "row names", "Remove the column"});
 }
 
 TEST_F(CliInputTest, RaggedRow) {
@@ -100,8 +103,10 @@ TEST_F(CliInputTest, OtherFilesThanText) {
 }
 
 TEST_F(CliInputTest, MissingCells) {
-  is_refused(rows_under("age,dose", "5,"), {"1 missing cell", "'dose'", "row 5", "--missing drop"});
-  is_refused(rows_under("age,dose", "NA,NaN"), {"2 missing cells", "'age', 'dose'"});
+  put("gap.csv", rows_under("age,dose", "5,"));
+  fails({"mb", "gap.csv", "--missing", "error"}, 3, {"1 missing cell", "'dose'", "row 5", "--missing drop"});
+  put("gaps.csv", rows_under("age,dose", "NA,NaN"));
+  fails({"mb", "gaps.csv", "--missing", "error"}, 3, {"2 missing cells", "'age', 'dose'"});
 
   Dataset data = noise(100, 3);
   data.values.col(1) += data.values.col(0);
@@ -115,6 +120,70 @@ TEST_F(CliInputTest, MissingCells) {
   data.values.col(2).setConstant(std::nan(""));
   save(data, path("gaps.csv"));
   fails({"mb", "gaps.csv", "--missing", "drop", "--out", "r2.json"}, 3, {"every row has a missing cell", "drop"});
+}
+
+// A method that cannot use them says how many rows would have to go. (most-correlated is such a method of tests/toys.)
+TEST_F(CliInputTest, MissingCellsForAMethodThatCannotUseThem) {
+  put("gap.csv", rows_under("age,dose", "5,"));
+  fails({"dag", "gap.csv", "--method", "sdcd"}, 3,
+        {"[dag] the table has missing cells, which sdcd cannot use",
+         "--missing drop leaves out the 1 row that has some"});
+  std::string text = "a,b\n";
+  for (int row = 0; row < 10; ++row) text += row % 2 == 0 ? "1,\n" : ",2\n";
+  put("gaps.csv", text);
+  fails({"dag", "gaps.csv", "--method", "sdcd"}, 3, {"every row has some", "remove the columns"});
+}
+
+// ---- Roles ----------------------------------------------------------------------------------------------------------
+
+/// A column of numbers, one of labels, one of weights, one of groups.
+std::string study() {
+  std::string text = "dose,age,site,w,patient\n";
+  for (int row = 0; row < 60; ++row) {
+    text += fmt::format("{},{},{},{},p{}\n", (row * 37 % 101) / 10.0, (row * 53 % 97) / 7.0, "ABC"[row % 3],
+                        1 + row % 4, row / 2);
+  }
+  return text;
+}
+
+TEST_F(CliInputTest, RolesOfColumnsThatAreWrong) {
+  put("study.csv", study());
+  const auto fails_with = [&](std::vector<std::string> options, int code, const std::vector<std::string>& phrases) {
+    options.insert(options.begin(), {"mb", "study.csv", "--out", "r.json"});
+    if (std::find(options.begin(), options.end(), "patient") == options.end()) {
+      options.insert(options.end(), {"--kind", "patient=nominal"});
+    }
+    fails(options, code, phrases);
+  };
+  fails_with({"--kind", "dose"}, 2, {"[--kind]", "'dose' is not NAME=KIND", "continuous, ordered, atoms or nominal"});
+  fails_with({"--kind", "dose=nice"}, 2, {"'dose=nice' is not NAME=KIND"});
+  fails_with({"--kind", "doze=ordered"}, 2, {"'doze'", "Did you mean 'dose'?"});
+  fails_with({"--kind", "dose=ordered", "--kind", "dose=atoms"}, 2, {"'dose' is said to be ordered and atoms"});
+  fails_with({"--kind", "site=ordered"}, 2, {"'site' holds text", "cannot be ordered"});
+  fails_with({"--context", "sitte"}, 2, {"'sitte'", "'site'?"});
+  fails_with({"--weight", "site"}, 2, {"'site' holds text", "positive numbers"});
+  fails_with({"--weight", "dose"}, 3, {"'dose' of row 1 is 0", "positive numbers"});
+  fails_with({"--group", "patient", "--weight", "patient"}, 2, {"'patient' cannot be weight and group"});
+  fails_with({"--context", "w", "--weight", "w"}, 2, {"'w' is the weight of rows", "cannot be context"});
+  fails_with({"--context", "site", "--target", "site"}, 2, {"'site' is context, which has no boundary"});
+  put("kinds.txt", "dose=ordered\nage:atoms\n");
+  fails_with({"--kinds", "kinds.txt"}, 3, {"kinds.txt line 2", "'age:atoms'", "NAME=KIND"});
+}
+
+TEST_F(CliInputTest, RolesThatAMethodCannotUse) {
+  std::string text = study();
+  put("study.csv", text);
+  const auto refused = [&](std::vector<std::string> options, const std::string& phrase) {
+    options.insert(options.begin(), {"dag", "study.csv", "--method", "sdcd"});
+    fails(options, 3, {"[dag]", "sdcd", phrase});
+  };
+  refused({"--group", "patient"}, "'site' have no order");
+  put("study.csv", [&] {
+    for (char& c : text) c = c >= 'A' && c <= 'C' ? static_cast<char>('1' + (c - 'A')) : c;
+    return text;
+  }());
+  refused({"--group", "patient"}, "cannot use groups of rows");
+  refused({"--kind", "patient=nominal"}, "'patient' have no order");
 }
 
 // ---- Columns --------------------------------------------------------------------------------------------------------

@@ -212,7 +212,7 @@ TEST_F(LoadTest, DispatchesByEnding) {
   const Dataset data = load(put("a.npz", ZipWriter().add("data.npy", to_npy(Matrix::Ones(4, 2))).finish()));
   EXPECT_THAT(data.names, ElementsAre("x1", "x2"));
   EXPECT_THAT(message_of<UsageError>([] { load("table.xlsx"); }), HasSubstr(".csv, .tsv, .txt, .npy and .npz"));
-  EXPECT_THAT(message_of<DataError>([&] { load(put("b.csv", "a,b\n1,x\n")); }), HasSubstr("b.csv line 2"));
+  EXPECT_THAT(message_of<DataError>([&] { load(put("b.csv", "a,b\n1,2\n1,x\n")); }), HasSubstr("b.csv line 3"));
   EXPECT_THAT(
       message_of<DataError>([&] {
         load(put("v.npy", npy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", std::string(8, 'x'))));
@@ -238,11 +238,93 @@ TEST_F(LoadTest, SavesWhatItLoads) {
 TEST_F(LoadTest, DropsRowsWithMissingCells) {
   const std::string file = put("a.csv", "a,b\n1,2\n,3\n4,NA\n5,6\n");
   EXPECT_EQ(load(file).rows(), 4);
-  const Dataset data = load(file, {.drop_missing = true});
+  const Dataset data = load(file, {.missing = Missing::drop});
   EXPECT_EQ(data.dropped_rows, 2);
   EXPECT_EQ(data.values, (Matrix(2, 2) << 1, 2, 5, 6).finished());
-  EXPECT_THAT(message_of<DataError>([&] { load(put("b.csv", "a,b\n,1\n"), {.drop_missing = true}); }),
+  EXPECT_THAT(message_of<DataError>([&] { load(put("b.csv", "a,b\n,1\n"), {.missing = Missing::drop}); }),
               HasSubstr("every row"));
+  EXPECT_EQ(message_of<DataError>([&] { load(file, {.missing = Missing::error}); }),
+            "[load] 2 missing cells in columns 'a', 'b' (first at row 2): drop those rows with --missing drop, or fill "
+            "them.");
+}
+
+TEST_F(LoadTest, KeepsLabels) {
+  const std::string text = "sex,\"dose, mg\"\nmale,1\n\"fe,male\",2\n,3\n\"\",\n";
+  const Dataset data = load(put("a.csv", text));
+  EXPECT_THAT(data.columns[0].levels, ElementsAre("fe,male", "male"));
+  for (const char* name : {"t.csv", "t.tsv"}) {
+    save(data, path(name));
+    const Dataset back = load(path(name));
+    EXPECT_EQ(back.columns, data.columns);
+    EXPECT_EQ(hash_of(back), hash_of(data));
+  }
+  EXPECT_EQ(content(path("t.csv")), text);
+}
+
+// ---- What belongs to rows and columns -------------------------------------------------------------------------------
+
+Dataset with_everything() {
+  Dataset data = healthy(40, 3);
+  data.columns = {Column{.context = true}, Column{.kind = ColumnKind::ordered}, Column{}};
+  data.weights = Vector::LinSpaced(40, 0.5, 1.5);
+  for (int row = 0; row < 40; ++row) data.groups.push_back(row / 10);
+  data.roles.weight = "w";
+  return data;
+}
+
+TEST(Parts, CarryWhatBelongsToThem) {
+  const Dataset data = with_everything();
+  const Dataset rows = take_rows(data, {3, 39, 5});
+  EXPECT_EQ(rows.columns, data.columns);
+  EXPECT_EQ(rows.roles, data.roles);
+  EXPECT_THAT(rows.groups, ElementsAre(0, 3, 0));
+  EXPECT_NEAR(rows.weights.mean(), 1, 1e-12);
+  EXPECT_NEAR(rows.weights[1] / rows.weights[0], data.weights[39] / data.weights[3], 1e-12);
+  EXPECT_EQ(rows.values.row(1), data.values.row(39));
+
+  const Dataset columns = take_columns(data, {2, 0});
+  EXPECT_THAT(columns.names, ElementsAre("x3", "x1"));
+  EXPECT_TRUE(columns.columns[1].context);
+  EXPECT_EQ(columns.weights, data.weights);
+  EXPECT_EQ(columns.groups, data.groups);
+
+  const auto [first, second] = split(data, 0.25, Key{1});
+  EXPECT_EQ(first.groups.size(), 10u);
+  EXPECT_EQ(second.weights.size(), 30);
+  for (const Dataset& same : {standardise(data), rank_gaussianise(data)}) {
+    EXPECT_EQ(same.columns, data.columns);
+    EXPECT_EQ(same.weights, data.weights);
+  }
+  Dataset gap = data;
+  gap.values(0, 0) = kMissing;
+  const Dataset dropped = drop_missing(gap);
+  EXPECT_EQ(dropped.groups.size(), 39u);
+  EXPECT_EQ(dropped.weights.size(), 39);
+  EXPECT_EQ(dropped.dropped_rows, 1);
+}
+
+TEST(Hash, CoversWhatIsDeclaredAndNothingElse) {
+  const Dataset data = with_everything();
+  Dataset plain = healthy(40, 3);
+  Hash of_names;
+  for (const std::string& name : plain.names) of_names.add(name);
+  of_names.add(hash_of(MatrixView(plain.values)));
+  EXPECT_EQ(hash_of(plain), of_names.value()) << "results of plain tables could not be verified any more";
+  plain.columns.resize(3);
+  EXPECT_EQ(hash_of(plain), hash_of(healthy(40, 3)));
+  const auto differs = [&](const auto& change) {
+    Dataset other = data;
+    change(other);
+    EXPECT_NE(hash_of(other), hash_of(data));
+  };
+  differs([](Dataset& d) { d.columns.clear(); });
+  differs([](Dataset& d) { d.columns[1].kind = ColumnKind::continuous; });
+  differs([](Dataset& d) { d.columns[0].context = false; });
+  differs([](Dataset& d) { d.columns[2].levels = {"a"}; });
+  differs([](Dataset& d) { d.weights[3] += 1e-9; });
+  differs([](Dataset& d) { d.weights = Vector(); });
+  differs([](Dataset& d) { d.groups[3] = 7; });
+  differs([](Dataset& d) { d.groups.clear(); });
 }
 
 TEST(SharedData, EverySetLoads) {
@@ -296,17 +378,65 @@ TEST(Names, SuggestsTheNearest) {
 
 TEST(Inspect, FindsNothingInHealthyData) { EXPECT_THAT(inspect(healthy()), IsEmpty()); }
 
-TEST(Inspect, MissingCellsAreFatal) {
+TEST(Inspect, MissingCellsAreCountedAndNotFatal) {
   Dataset data = healthy();
+  const auto rows = static_cast<double>(data.rows());
   data.values(2, 0) = data.values(5, 1) = data.values(6, 1) = kMissing;
   const auto findings = inspect(data);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, Finding::Kind::missing);
+  EXPECT_FALSE(findings[0].fatal);
+  EXPECT_THAT(findings[0].columns, ElementsAre(0, 1));
   EXPECT_EQ(findings[0].message,
-            "[load] 3 missing cells in columns 'x1', 'x2' (first at row 3): drop those rows with --missing drop, or "
-            "fill them.");
-  EXPECT_EQ(message_of<DataError>([&] { throw_if_fatal(findings); }), findings[0].message);
-  EXPECT_NO_THROW(throw_if_fatal({}));
+            fmt::format("[load] 'x2' lacks {:.0f} % of its cells, 'x1' {:.1f} %: 3 of {} rows have a "
+                        "missing cell.",
+                        200 / rows, 100 / rows, data.rows()));
+  EXPECT_NO_THROW(throw_if_fatal(findings));
+}
+
+TEST(Inspect, AColumnIsConstantOrACopyByTheCellsItHas) {
+  Dataset data = healthy(20, 6);
+  data.values.col(0).setConstant(kMissing);
+  data.values.col(1).setConstant(0.1);
+  data.values(3, 1) = kMissing;
+  data.values(4, 2) = kMissing;
+  data.values.col(3) = data.values.col(2);
+  data.values.col(4) = data.values.col(2);
+  data.values(4, 4) = 1;  // there where the others are not
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 4u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::missing);
+  EXPECT_THAT(findings[0].columns, ElementsAre(1, 2, 3));
+  EXPECT_EQ(findings[1].kind, Finding::Kind::constant);
+  EXPECT_EQ(findings[1].message, "[load] column 'x1' has no cells: it is left out and belongs to no boundary.");
+  EXPECT_EQ(findings[2].kind, Finding::Kind::constant);
+  EXPECT_THAT(findings[2].columns, ElementsAre(1));
+  EXPECT_EQ(findings[3].kind, Finding::Kind::duplicate);
+  EXPECT_THAT(findings[3].columns, ElementsAre(2, 3));
+}
+
+TEST(Inspect, RowNumbersAreNamed) {
+  Dataset data = healthy(20, 3);
+  data.values.col(1) = Vector::LinSpaced(20, 101, 120);
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::identifier);
+  EXPECT_FALSE(findings[0].fatal);
+  EXPECT_EQ(findings[0].message,
+            "[load] 'x2' counts the rows (101, 102, …): if it is only a row number, remove the column; if it is time, "
+            "it may stay.");
+  data.values(7, 1) = 7;
+  EXPECT_THAT(inspect(data), IsEmpty());
+}
+
+TEST(Inspect, AFirstRowOfNumbersAndLabelsLooksLikeData) {
+  Dataset data = healthy(20, 2);
+  data.names = {"5.1", "setosa"};
+  data.columns = {Column{}, Column{.kind = ColumnKind::nominal, .levels = {"other", "setosa"}}};
+  ASSERT_EQ(inspect(data).size(), 1u);
+  EXPECT_EQ(inspect(data)[0].kind, Finding::Kind::numeric_header);
+  data.names[1] = "species";
+  EXPECT_THAT(inspect(data), IsEmpty());
 }
 
 TEST(Inspect, InfinitiesAreFatalAndListsAreShort) {

@@ -109,6 +109,36 @@ TEST(TableFacts, WhoTakesPartVariesAndRepeatsNoEarlierColumn) {
   }));
 }
 
+TEST(TableFacts, KindsAreDeclaredOrRecognised) {
+  Dataset data = odd_table();
+  EXPECT_EQ(TableFacts(data).kinds[0], ColumnKind::continuous);
+  data.columns.resize(6);
+  data.columns[0].kind = ColumnKind::ordered;
+  const TableFacts facts(data);
+  EXPECT_EQ(facts.kinds[0], ColumnKind::ordered);
+  EXPECT_EQ(facts.kinds[1], ColumnKind::ordered);  // one value only
+  EXPECT_EQ(facts.hash, hash_of(data));
+}
+
+TEST(TableFacts, ColumnsWithoutCellsTakeNoPart) {
+  Dataset data = odd_table();
+  data.values.col(3).setConstant(std::nan(""));
+  EXPECT_THAT(TableFacts(data).takes_part, ElementsAre(1, 0, 0, 0, 1, 0));
+}
+
+TEST(LearnableTable, CarriesWhatBelongsToColumnsAndRows) {
+  Dataset data = odd_table();
+  data.columns.resize(6);
+  data.columns[3].context = true;
+  data.weights = Vector::Ones(5);
+  data.groups = {0, 0, 1, 1, 2};
+  const LearnableTable table(data, TableFacts(data));
+  ASSERT_EQ(table.data.columns.size(), 2u);
+  EXPECT_TRUE(table.data.columns[1].context);
+  EXPECT_EQ(table.data.weights, data.weights);
+  EXPECT_EQ(table.data.groups, data.groups);
+}
+
 TEST(LearnableTable, WithoutOddColumnsIsTheTable) {
   const Dataset data = simulate_linear(5, 1, 30, 2).data;
   const LearnableTable table(data, TableFacts(data));

@@ -11,6 +11,46 @@
 
 namespace fansite {
 
+namespace {
+
+void require_missing_cells(const Dataset& data, const Method& method, std::string_view operation) {
+  const std::vector<char> incomplete = incomplete_rows(data.values);
+  const auto count = std::count(incomplete.begin(), incomplete.end(), 1);
+  if (count == 0) return;
+  throw DataError(fmt::format(
+      "[{}] the table has missing cells, which {} cannot use; {}", operation, method.name,
+      count == data.rows() ? std::string("every row has some, so fill them or remove the columns that have most.")
+                           : fmt::format("--missing drop leaves out the {} row{} that ha{} some.", count,
+                                         count == 1 ? "" : "s", count == 1 ? "s" : "ve")));
+}
+
+// What the table has and the method would take for something else.
+void require_able(const Dataset& data, const TableFacts& facts, const Method& method, std::string_view operation) {
+  const Capabilities& can = method.can;
+  if (!can.handles_missing_cells) require_missing_cells(data, method, operation);
+  const auto& kinds = can.column_kinds;
+  if (std::find(kinds.begin(), kinds.end(), name(ColumnKind::nominal)) == kinds.end()) {
+    std::vector<std::string> nominal;
+    for (std::size_t j = 0; j < facts.kinds.size(); ++j) {
+      if (facts.kinds[j] == ColumnKind::nominal) nominal.push_back(data.names[j]);
+    }
+    check_data(
+        nominal.empty(),
+        "[{}] the levels of column{} {} have no order (nominal), which {} cannot use: encode them as numbers, or "
+        "remove the column{}.",
+        operation, nominal.size() == 1 ? "" : "s", quoted_list(nominal), method.name, nominal.size() == 1 ? "" : "s");
+  }
+  const bool context = std::any_of(data.columns.begin(), data.columns.end(), [](const Column& c) { return c.context; });
+  check_data(!context || can.handles_context, "[{}] {} cannot use context columns: leave --context out.", operation,
+             method.name);
+  check_data(data.weights.size() == 0 || can.handles_weights, "[{}] {} cannot use weights: leave --weight out.",
+             operation, method.name);
+  check_data(data.groups.empty() || can.handles_groups, "[{}] {} cannot use groups of rows: leave --group out.",
+             operation, method.name);
+}
+
+}  // namespace
+
 const Description& RunParams::description() {
   using P = RunParams;
   static const Description list =
@@ -74,11 +114,9 @@ std::vector<std::string> Context::warnings() const {
   return sentences;
 }
 
-void Context::require_usable(const Capabilities& can) const {
-  for (const Finding& finding : facts().findings) {
-    if (finding.kind == Finding::Kind::missing && can.handles_missing_cells) continue;
-    if (finding.fatal) throw DataError(finding.message);
-  }
+void Context::require_usable(const Method& method, std::string_view operation) const {
+  throw_if_fatal(facts().findings);
+  require_able(data(), facts(), method, operation);
   check_usable(knowledge(), data(), facts().findings);
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fansite/base/parameters.h"
@@ -62,8 +63,10 @@ class Context {
 
   /// What the findings say, one sentence each.
   std::vector<std::string> warnings() const;
-  /// A DataError if the table allows no answer, or knowledge says something of a column that nothing can be learnt of.
-  void require_usable(const Capabilities& can) const;
+  /// A DataError if the table allows no answer, or knowledge says something of a column that nothing can be learnt of,
+  /// or the table has something that the method cannot use: missing cells, nominal columns, context, weights, groups.
+  /// `operation` as in "[mb] …".
+  void require_usable(const Method& method, std::string_view operation) const;
 
   /// How many columns something can be learnt of.
   int learnable_columns() const;

@@ -23,7 +23,10 @@ struct Capabilities {
   bool resumable = false;              ///< what was interrupted can go on
   bool can_be_cut_short = false;       ///< gives the best answer so far when its time is up
   bool handles_missing_cells = false;  ///< else tables with missing cells are refused
-  bool trains = false;                 ///< learns from rows: effort, seed and models mean something
+  bool handles_context = false;        ///< else context columns are refused; so with weights and groups
+  bool handles_weights = false;
+  bool handles_groups = false;
+  bool trains = false;  ///< learns from rows: effort, seed and models mean something
   std::vector<std::string> column_kinds = {"continuous"};
 };
 
@@ -37,10 +40,10 @@ struct Method {
 
 /// Names that every run's settings and commands have already.
 inline bool is_reserved(std::string_view parameter) {
-  constexpr std::array names = {"method",     "boundary_method", "boundaries", "targets",     "target",
-                                "given",      "knowledge",       "seed",       "time_budget", "model",
-                                "save_model", "checkpoint",      "resume",     "out",         "threads",
-                                "quiet",      "verbose",         "missing",    "help",        "options"};
+  constexpr std::array names = {
+      "method", "boundary_method", "boundaries", "targets", "target", "given",   "knowledge", "seed",    "time_budget",
+      "model",  "save_model",      "checkpoint", "resume",  "out",    "threads", "quiet",     "verbose", "missing",
+      "help",   "options",         "table",      "kind",    "kinds",  "context", "weight",    "group"};
   return std::find(names.begin(), names.end(), parameter) != names.end();
 }
 

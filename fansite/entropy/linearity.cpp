@@ -290,6 +290,7 @@ LinearityTest test_linearity(const Dataset& data, const TableFacts& facts,
                              const std::vector<std::vector<int>>& boundaries, const LinearityParams& params,
                              Progress& progress) {
   throw_if_fatal(facts.findings);
+  require_complete(data);
   validate(data, boundaries, params);
   const Index rows = data.rows();
   const std::vector<int> columns = distinct_columns(facts);

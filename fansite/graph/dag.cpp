@@ -207,7 +207,7 @@ NamedGraph load_graph(const std::string& path) {
     table.values = load_npz_array(path, "dag");
     table.names = default_names(static_cast<int>(table.values.cols()));
   } else {
-    table = load(path);
+    table = load(path, {.text = false});
   }
   check_data(
       table.values.rows() == table.values.cols(),

@@ -63,6 +63,9 @@ Json list_json(const MethodList<Row>& methods) {
                              {"resumable", row.can.resumable},
                              {"can_be_cut_short", row.can.can_be_cut_short},
                              {"handles_missing_cells", row.can.handles_missing_cells},
+                             {"handles_context", row.can.handles_context},
+                             {"handles_weights", row.can.handles_weights},
+                             {"handles_groups", row.can.handles_groups},
                              {"trains", row.can.trains},
                              {"column_kinds", row.can.column_kinds}};
     entry["parameters"] = parameters_json(row.parameters);

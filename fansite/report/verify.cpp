@@ -58,7 +58,7 @@ void check_manifest(const Json& root, const std::string& where, const Dataset& d
   const Json& manifest = root.at("manifest");
   check_data(manifest.at("data_hash") == fmt::format("{:016x}", hash_of(data)),
              "[verify] {} is the result of another table, or of this one loaded with other options (--missing, "
-             "--no-header)",
+             "--no-header, --kind, --context, --weight, --group)",
              where);
   check_data(root.value("complete", true),
              "[verify] {} cannot be repeated: it was cut short by its time budget, and what time allows is never the "
@@ -127,6 +127,12 @@ Verification verify(std::string_view json, const std::string& where, const Datas
     result.difference += fmt::format("; it was made by version {}, this is {}", excerpt(version), FANSITE_VERSION);
   }
   return result;
+}
+
+TableRoles saved_roles(std::string_view json, const std::string& where) {
+  const Json root = report::parse(json, where);
+  return report::read_fields(
+      where, [&] { return root.contains("settings") ? report::roles_in(root.at("settings")) : TableRoles(); });
 }
 
 }  // namespace fansite

@@ -22,4 +22,7 @@ struct Verification {
 Verification verify(std::string_view json, const std::string& where, const Dataset& data, const std::string& model,
                     Progress& progress);
 
+/// What a result says of its table's columns: load() wants it, so that the result can be repeated.
+TableRoles saved_roles(std::string_view json, const std::string& where);
+
 }  // namespace fansite

@@ -77,6 +77,13 @@ const BoundaryMethod& checked_method(const Context& context, const BoundariesPar
   const BoundaryMethod& method = methods.at(params.method);
   check_request(methods, method, context);
   params.options.validate();
+  const Dataset& data = context.data();
+  for (const std::string& target : params.targets) {
+    const auto column = static_cast<std::size_t>(data.index_of(target));
+    check(data.columns.empty() || !data.columns[column].context,
+          "[mb] '{}' is context, which has no boundary: leave it out of the targets or of the context.",
+          excerpt(target));
+  }
   return method;
 }
 
@@ -98,7 +105,7 @@ BoundariesParams::BoundariesParams(const std::string& method)
 BoundariesResult markov_boundaries(const Context& context, const BoundariesParams& params) {
   const BoundaryMethod& method = checked_method(context, params);
   const SearchedTargets targets(context.data(), params.targets, context.facts().copy_of);
-  context.require_usable(method.can);
+  context.require_usable(method, "mb");
   BoundariesResult result;
   static_cast<BoundaryAnswer&>(result) = method.run({context, targets}, params.options);
   result.names = context.data().names;
@@ -106,6 +113,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   result.params = params;
   result.knowledge = context.knowledge();
   result.data_hash = context.facts().hash;
+  result.roles = context.data().roles;
   result.copy_of = context.facts().copy_of;
   const std::vector<std::string> of_table = context.warnings();
   result.warnings.insert(result.warnings.begin(), of_table.begin(), of_table.end());
@@ -143,7 +151,7 @@ Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParam
   const BoundaryMethod& method = checked_method(context, params);
   check(method.plan != nullptr, "[plan] what {} costs is not known beforehand", method.name);
   const SearchedTargets targets(data, params.targets, context.facts().copy_of);
-  context.require_usable(method.can);
+  context.require_usable(method, "mb");  // it says what the run would
   Plan result = method.plan({context, targets}, params.options);
   result.method = method.name;
   result.variables = data.variables();

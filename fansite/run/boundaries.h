@@ -34,6 +34,7 @@ struct BoundariesResult : BoundaryAnswer {
   BoundariesParams params;
   Knowledge knowledge;          ///< satisfied
   std::uint64_t data_hash = 0;  ///< of the table
+  TableRoles roles;             ///< that its columns were given
   std::vector<int> copy_of;     ///< per variable: the column it repeats, or −1; a copy shares its boundary
 };
 

@@ -75,7 +75,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
                                const CausalGraphParams& params, Progress& progress) {
   const Context context(data, knowledge, params.run, progress);
   const GraphMethod& method = checked_method(context, params);
-  context.require_usable(method.can);
+  context.require_usable(method, "dag");
   Stopwatch watch;
   ByteMatrix among = all_pairs(data.variables());
   std::optional<BoundariesResult> boundaries;
@@ -100,6 +100,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
   result.params = params;
   result.knowledge = knowledge;
   result.data_hash = context.facts().hash;
+  result.roles = data.roles;
   result.links = std::move(among);
   result.needs_links = method.can.needs_boundaries;
   const std::vector<std::string> before = boundaries ? boundaries->warnings : table_warnings(context);

@@ -32,6 +32,7 @@ struct CausalGraphResult : GraphAnswer {
   CausalGraphParams params;
   Knowledge knowledge;          ///< satisfied
   std::uint64_t data_hash = 0;  ///< of the table
+  TableRoles roles;             ///< that its columns were given
   ByteMatrix links;             ///< symmetric: the pairs among which edges were sought; all if no boundaries are needed
   bool needs_links = true;      ///< whether the method looked at them
   std::optional<BoundariesResult> boundaries;  ///< found on the way

@@ -27,7 +27,11 @@ std::vector<int> columns(const Dataset& data, std::vector<std::string> before, c
 }  // namespace
 
 EntropyQuery entropy_query(const Dataset& data, const std::string& target, const std::vector<std::string>& given) {
-  return {data.index_of(target), columns(data, {target}, given)};
+  const int column = data.index_of(target);
+  check(data.columns.empty() || !data.columns[static_cast<std::size_t>(column)].context,
+        "[entropy] '{}' is context, which is always given: ask for another target, or leave it out of the context.",
+        excerpt(target));
+  return {column, columns(data, {target}, given)};
 }
 
 EntropyParams::EntropyParams(const std::string& estimator)
@@ -46,7 +50,7 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
     entropy_estimators().require(method, &Capabilities::trains, "be given a model or keep one");
   }
   params_.options.validate();
-  context.require_usable(method.can);
+  context.require_usable(method, "entropy");
   data_hash_ = context.facts().hash;
   warnings_ = context.warnings();
   fitted_ = method.fit(context, params_.options, 1).value();  // there is always time
@@ -107,6 +111,7 @@ InformationResult EntropyModel::information(const std::string& target, const std
   result.params = params_;
   result.options_in_force = fitted_.parameters;
   result.data_hash = data_hash_;
+  result.roles = data_.roles;
   if (!params_.run.model.empty()) result.model_hash = fitted_.model_hash;
   result.warnings = warnings_;
   const EntropyQuery query = entropy_query(data_, target, given);

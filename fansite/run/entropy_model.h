@@ -31,6 +31,7 @@ struct InformationResult {
   EntropyParams params;
   Parameters options_in_force;              ///< of the estimator, zeros filled in
   std::uint64_t data_hash = 0;              ///< of the table
+  TableRoles roles;                         ///< that its columns were given
   std::optional<std::uint64_t> model_hash;  ///< of the model that was given
   EntropyEstimate entropy;                  ///< H(T)
   EntropyEstimate conditional_entropy;      ///< H(T | given)

@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <unordered_map>
 #include <vector>
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
-#include "fansite/table/detail/csv_cells.h"
+#include "fansite/table/detail/csv_text.h"
 
 namespace fansite {
 namespace {
@@ -47,16 +45,6 @@ char detect_separator(std::string_view text, bool header) {
   return semicolons > commas ? ';' : ',';
 }
 
-std::string unescaped(std::string_view text) {
-  std::string name;
-  name.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    name += text[i];
-    if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') ++i;
-  }
-  return name;
-}
-
 bool is_number(const std::string& name) {
   double value;
   return parse_number(name, value);
@@ -84,26 +72,6 @@ void check_names(const std::vector<std::string>& names, const std::string& place
 }
 
 // ---- The body -------------------------------------------------------------------------------------------------------
-
-struct Chunk {
-  Span text;  // whole lines
-  Index lines = 0, rows = 0;
-  Index first_line = 0, first_row = 0;
-  // The first line that does not parse, if any.
-  Index bad_line = -1;
-  Span bad_text{nullptr, nullptr};
-};
-
-/// A parse under way: what the first row has settled.
-struct Table {
-  std::string where;
-  char separator = ',';
-  std::vector<std::string> names;
-  Span body{nullptr, nullptr};
-  Index header_lines = 0;
-  Index columns() const { return static_cast<Index>(names.size()); }
-  bool counts(Span line) const { return columns() == 1 || !is_blank_line(line, separator); }
-};
 
 std::vector<Chunk> split_lines(Span body, std::size_t chunk_bytes) {
   std::vector<Chunk> chunks;
@@ -149,104 +117,26 @@ void scatter(const std::vector<double>& block, Index rows, Index first_row, Matr
   }
 }
 
-/// Parses a chunk into `values`, or only looks for its first bad line if `values` is null.
-void parse_chunk(const Table& table, Chunk& chunk, Matrix* values) {
+/// Parses a chunk of plain numbers into `values`.
+void parse_chunk(const Table& table, Chunk& chunk, Matrix& values) {
   const Index columns = table.columns();
   // Rows parsed before they are scattered: enough for runs of cache lines, few enough to stay in a core's own cache.
   const Index block_rows = std::min(chunk.rows, std::clamp<Index>((Index{1} << 16) / columns, 16, 256));
-  std::vector<double> block(static_cast<std::size_t>((values == nullptr ? 1 : block_rows) * columns));
-  Index line_number = 0, row = chunk.first_row, held = 0;
-  for (const char* p = chunk.text.begin; p != chunk.text.end; ++line_number) {
+  std::vector<double> block(static_cast<std::size_t>(block_rows * columns));
+  Index row = chunk.first_row, held = 0;
+  for (const char* p = chunk.text.begin; p != chunk.text.end;) {
     const Span line = next_line(p, chunk.text.end);
     if (!table.counts(line)) continue;
     if (!parse_line(line, table.separator, columns, block.data() + held * columns)) {
-      chunk.bad_line = line_number;
-      chunk.bad_text = line;
+      chunk.parsed = false;
       return;
     }
-    if (values == nullptr || ++held < block_rows) continue;
-    scatter(block, held, row, *values);
+    if (++held < block_rows) continue;
+    scatter(block, held, row, values);
     row += held;
     held = 0;
   }
-  if (held > 0) scatter(block, held, row, *values);
-}
-
-// ---- Diagnosis ------------------------------------------------------------------------------------------------------
-
-bool is_text(const Cell& cell, char separator) {
-  double value;
-  return !parse_value(cell, separator, value);
-}
-
-bool first_column_is_text(const Table& table) {
-  for (const char* p = table.body.begin; p != table.body.end;) {
-    const Span line = next_line(p, table.body.end);
-    if (table.counts(line) && !is_text(cell_at(line.begin, line.end, table.separator), table.separator)) return false;
-  }
-  return true;
-}
-
-/// Whether `text` is two or more numbers with `mark` between them.
-bool numbers_between(std::string_view text, char mark) {
-  double value;
-  for (bool several = false;; several = true) {
-    const std::size_t at = text.find(mark);
-    if (!parse_number(text.substr(0, at), value)) return false;
-    if (at == std::string_view::npos) return several;
-    text.remove_prefix(at + 1);
-  }
-}
-
-std::string fix_for_text(const Table& table, std::string_view text, Index column) {
-  if (table.columns() > 1 && numbers_between(text, ',')) return "Write decimals with a point, not a comma.";
-  if (table.columns() == 1) {
-    for (const char mark : {',', ';', '\t', ' ', '|'}) {
-      if (numbers_between(text, mark)) return "Separate cells with commas, semicolons or tabs, as in the header.";
-    }
-  }
-  if (column == 0 && first_column_is_text(table)) {
-    return "The whole column is text and looks like row names: drop it.";
-  }
-  return "Cells must be numbers: encode or drop a text column, and leave missing cells empty.";
-}
-
-/// Throws the DataError for a line that parse_line refused.
-[[noreturn]] void report(const Table& table, Span line, Index line_number) {
-  const auto place = fmt::format("[load_csv] {} line {}", table.where, line_number);
-  Index found = 0;
-  Cell bad{};
-  Index bad_column = -1;
-  for (const char* p = line.begin;; ++p) {
-    const Cell cell = cell_at(p, line.end, table.separator);
-    if (bad_column < 0 && is_text(cell, table.separator)) {
-      bad = cell;
-      bad_column = found;
-    }
-    ++found;
-    p = cell.after;
-    if (p == line.end) break;
-  }
-  if (bad_column >= 0 && !bad.well_formed) {
-    throw DataError(fmt::format("{}: a quote is not closed, or text follows it, in cell {}. Cells must be numbers.",
-                                place, bad_column + 1));
-  }
-  if (found != table.columns()) {
-    throw DataError(fmt::format("{}: {} cell{}, expected {}. {}", place, found, found == 1 ? "" : "s", table.columns(),
-                                found < table.columns()
-                                    ? "Is a cell or a separator missing?"
-                                    : "Does the row begin with a row name, end in a separator or use decimal commas?"));
-  }
-  assert(bad_column >= 0 && "parse_line and report() disagree");
-  throw DataError(fmt::format("{}: column '{}' holds the text '{}'. {}", place,
-                              excerpt(table.names[static_cast<std::size_t>(bad_column)]), excerpt(bad.text.view()),
-                              fix_for_text(table, bad.text.view(), bad_column)));
-}
-
-void report_first_bad(const Table& table, const std::vector<Chunk>& chunks) {
-  for (const Chunk& chunk : chunks) {
-    if (chunk.bad_line >= 0) report(table, chunk.bad_text, table.header_lines + chunk.first_line + chunk.bad_line + 1);
-  }
+  if (held > 0) scatter(block, held, row, values);
 }
 
 /// Files that are not text at all, or not as we read it.
@@ -286,6 +176,11 @@ Table read_first_row(std::string_view text, const std::string& where, const CsvO
     if (p == end || *p == '\n') break;
   }
   if (options.header) {
+    // A spreadsheet may write columns that it has once used. Their cells must be empty too.
+    while (table.names.size() > 1 && table.names.back().empty()) {
+      table.names.pop_back();
+      ++table.padding;
+    }
     check_names(table.names, fmt::format("{} line {}", where, table.header_lines + 1));
     if (p != end) ++p;
     table.header_lines += std::count(first_row, p, '\n');
@@ -298,37 +193,47 @@ Table read_first_row(std::string_view text, const std::string& where, const CsvO
   return table;
 }
 
+/// Rows of nothing but separators at the end, as spreadsheets write them, do not count.
+void drop_empty_rows(Table& table) {
+  const auto is_nothing = [&](char c) { return c == table.separator || c == '\r' || is_blank(c, table.separator); };
+  while (table.columns() + table.padding > 1 && table.body.end != table.body.begin) {
+    const char* line = table.body.end;
+    while (line != table.body.begin && is_nothing(line[-1])) --line;
+    const bool whole = line == table.body.begin || line[-1] == '\n';
+    if (!whole) break;
+    table.body.end = line == table.body.begin ? line : line - 1;
+  }
+  check_data(table.body.begin != table.body.end,
+             "[load_csv] {} has a header but no rows. It needs rows of numbers below the names.", table.where);
+}
+
 }  // namespace
 
 Dataset parse_csv(std::string_view text, const std::string& where, const CsvOptions& options) {
   Table table = read_first_row(text, where, options);
+  drop_empty_rows(table);
   std::vector<Chunk> chunks = split_lines(table.body, options.chunk_bytes);
   count_rows(table, chunks);
   const Index rows = chunks.back().first_row + chunks.back().rows;
 
   // A full row has at least one byte per cell. If the text is too short for that, a row is ragged, and finding it comes
   // before asking for the memory of a table that is not there.
-  if (rows > (table.body.end - table.body.begin + 1) / table.columns()) {
-    for (Chunk& chunk : chunks) {
-      parse_chunk(table, chunk, nullptr);
-      if (chunk.bad_line >= 0) break;
-    }
-    report_first_bad(table, chunks);
-  }
+  if (rows > (table.body.end - table.body.begin + 1) / table.columns()) check_lines(table, chunks);
+  if (!options.labels.empty()) return parse_text(std::move(table), chunks, options);
 
   Matrix values(rows, table.columns());
   prefer_large_pages(values.data(), static_cast<std::size_t>(values.size()) * sizeof(double));
-  std::atomic<std::ptrdiff_t> first_bad{std::numeric_limits<std::ptrdiff_t>::max()};
+  std::atomic<bool> parsed = true;
   parallel_for(static_cast<std::ptrdiff_t>(chunks.size()), [&](std::ptrdiff_t i) {
-    if (i > first_bad.load(std::memory_order_relaxed)) return;  // an earlier error will be reported
+    if (!parsed.load(std::memory_order_relaxed)) return;  // the rest is parsed again
     Chunk& chunk = chunks[static_cast<std::size_t>(i)];
-    parse_chunk(table, chunk, &values);
-    if (chunk.bad_line < 0) return;
-    std::ptrdiff_t seen = first_bad.load();
-    while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
-    }
+    parse_chunk(table, chunk, values);
+    if (!chunk.parsed) parsed.store(false, std::memory_order_relaxed);
   });
-  report_first_bad(table, chunks);
+  if (!parsed) {
+    values.resize(0, 0);
+    return parse_text(std::move(table), chunks, options);
+  }
   return {std::move(table.names), std::move(values)};
 }
 
@@ -353,7 +258,17 @@ std::string header_line(const Dataset& data, char separator) {
   return line + '\n';
 }
 
-std::string format_rows(const Matrix& values, Index first, Index rows, char separator) {
+/// The labels of each column as they are written; none where its numbers are.
+std::vector<std::vector<std::string>> quoted_labels(const Dataset& data) {
+  std::vector<std::vector<std::string>> labels(data.names.size());
+  for (std::size_t j = 0; j < data.columns.size(); ++j) {
+    for (const std::string& level : data.columns[j].levels) labels[j].push_back(quoted_name(level));
+  }
+  return labels;
+}
+
+std::string format_rows(const Matrix& values, const std::vector<std::vector<std::string>>& labels, Index first,
+                        Index rows, char separator) {
   const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> block = values.middleRows(first, rows);
   std::string text;
   text.reserve(static_cast<std::size_t>(block.size()) * 20);
@@ -363,7 +278,12 @@ std::string format_rows(const Matrix& values, Index first, Index rows, char sepa
       if (column > 0) text += separator;
       const double value = block(row, column);
       if (std::isnan(value)) {
-        if (block.cols() == 1) text += "\"\"";
+        if (column == 0 && block.row(row).array().isNaN().all()) text += "\"\"";
+        continue;
+      }
+      const auto& levels = labels[static_cast<std::size_t>(column)];
+      if (!levels.empty()) {
+        text += levels.at(static_cast<std::size_t>(value));
         continue;
       }
       const auto [end, code] = std::to_chars(digits, digits + sizeof digits, value);
@@ -380,6 +300,7 @@ void format(const Dataset& data, char separator, Sink&& sink) {
   check(data.names.size() == static_cast<std::size_t>(data.variables()),
         "[save_csv] {} names for {} columns. Give one per column.", data.names.size(), data.variables());
   sink(header_line(data, separator));
+  const auto labels = quoted_labels(data);
   const Index piece_rows = std::clamp<Index>((Index{1} << 16) / std::max(data.variables(), 1), 16, 4096);
   const Index pieces = (data.rows() + piece_rows - 1) / piece_rows;
   constexpr Index kTogether = 32;  // pieces in memory at once
@@ -389,7 +310,7 @@ void format(const Dataset& data, char separator, Sink&& sink) {
     parallel_for(count, [&](std::ptrdiff_t i) {
       const Index row = (first + i) * piece_rows;
       texts[static_cast<std::size_t>(i)] =
-          format_rows(data.values, row, std::min(piece_rows, data.rows() - row), separator);
+          format_rows(data.values, labels, row, std::min(piece_rows, data.rows() - row), separator);
     });
     for (Index i = 0; i < count; ++i) sink(texts[static_cast<std::size_t>(i)]);
   }

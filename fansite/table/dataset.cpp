@@ -2,6 +2,7 @@
 #include "fansite/table/dataset.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -28,11 +29,6 @@ void require_finite(const Dataset& data, const char* operation) {
   }
 }
 
-/// The rows given, in that order.
-Dataset take_rows(const Dataset& data, const std::vector<int>& rows) {
-  return {data.names, data.values(rows, Eigen::all), data.dropped_rows};
-}
-
 }  // namespace
 
 // ---- Names ----------------------------------------------------------------------------------------------------------
@@ -43,12 +39,30 @@ std::vector<std::string> default_names(int variables) {
   return names;
 }
 
-std::uint64_t hash_of(const Dataset& data) { return hash_of(data.names, hash_of(MatrixView(data.values))); }
+std::uint64_t hash_of(const Dataset& data) { return hash_of(data, hash_of(MatrixView(data.values))); }
 
-std::uint64_t hash_of(const std::vector<std::string>& names, std::uint64_t values_hash) {
+std::uint64_t hash_of(const Dataset& data, std::uint64_t values_hash) {
   Hash hash;
-  for (const std::string& name : names) hash.add(name);
+  for (const std::string& name : data.names) hash.add(name);
   hash.add(values_hash);
+  // A table of plain numbers has the hash that it had before columns had kinds.
+  for (std::size_t j = 0; j < data.columns.size(); ++j) {
+    const Column& column = data.columns[j];
+    if (column == Column{}) continue;
+    hash.add(std::uint64_t{j});
+    hash.add(column.kind ? name(*column.kind) : "");
+    hash.add(std::uint64_t{column.context});
+    hash.add(std::uint64_t{column.levels.size()});
+    for (const std::string& level : column.levels) hash.add(level);
+  }
+  if (data.weights.size() > 0) {
+    hash.add("weights");
+    for (const double weight : data.weights) hash.add(std::bit_cast<std::uint64_t>(weight));
+  }
+  if (!data.groups.empty()) {
+    hash.add("groups");
+    for (const int group : data.groups) hash.add(static_cast<std::uint64_t>(group));
+  }
   return hash.value();
 }
 
@@ -80,8 +94,12 @@ Dataset load_any(const std::string& path, const LoadOptions& options) {
   const bool tabs = lower.ends_with(".tsv");
   if (path == "-" || tabs || lower.ends_with(".csv") || lower.ends_with(".txt")) {
     const FileView file(path, options.progress);
-    return parse_csv(file.bytes(), path == "-" ? "standard input" : path,
-                     {.header = options.header, .separator = tabs ? '\t' : '\0'});
+    CsvOptions csv{.header = options.header, .separator = tabs ? '\t' : '\0', .text = options.text};
+    for (const auto& [name, kind] : options.roles.kinds) {
+      if (kind == ColumnKind::nominal) csv.labels.push_back(name);
+    }
+    if (!options.roles.group.empty()) csv.labels.push_back(options.roles.group);
+    return parse_csv(file.bytes(), path == "-" ? "standard input" : path, csv);
   }
   if (lower.ends_with(".npy")) {
     const FileView file(path, options.progress);
@@ -103,7 +121,9 @@ Dataset load_any(const std::string& path, const LoadOptions& options) {
 
 Dataset load(const std::string& path, const LoadOptions& options) {
   Dataset data = load_any(path, options);
-  return options.drop_missing ? drop_missing(std::move(data)) : data;
+  if (options.missing == Missing::error) require_complete(data);
+  if (options.missing == Missing::drop) data = drop_missing(std::move(data));
+  return options.roles.empty() ? data : with_roles(std::move(data), options.roles);
 }
 
 void save(const Dataset& data, const std::string& path) {
@@ -120,26 +140,78 @@ void save(const Dataset& data, const std::string& path) {
   file.commit();
 }
 
-Dataset drop_missing(Dataset data) {
-  std::vector<char> complete(static_cast<std::size_t>(data.rows()), 1);
-  for (int column = 0; column < data.variables(); ++column) {
-    for (Index row = 0; row < data.rows(); ++row) {
-      if (std::isnan(data.values(row, column))) complete[static_cast<std::size_t>(row)] = 0;
+// ---- Rows and columns -----------------------------------------------------------------------------------------------
+
+std::vector<char> incomplete_rows(const MatrixView& values) {
+  std::vector<char> incomplete(static_cast<std::size_t>(values.rows()), 0);
+  for (Index column = 0; column < values.cols(); ++column) {
+    for (Index row = 0; row < values.rows(); ++row) {
+      if (std::isnan(values(row, column))) incomplete[static_cast<std::size_t>(row)] = 1;
     }
   }
-  const Index kept = std::count(complete.begin(), complete.end(), 1);
-  if (kept == data.rows()) return data;
-  check_data(kept > 0, "[drop_missing] every row has a missing cell. Fill them, or drop the columns that have most.");
-  Matrix values(kept, data.variables());
-  parallel_for(data.variables(), [&](std::ptrdiff_t column) {
-    double* out = values.col(column).data();
-    for (Index row = 0; row < data.rows(); ++row) {
-      if (complete[static_cast<std::size_t>(row)] != 0) *out++ = data.values(row, column);
-    }
-  });
-  data.dropped_rows += data.rows() - kept;
-  data.values = std::move(values);
+  return incomplete;
+}
+
+Dataset take_rows(const Dataset& data, const std::vector<int>& rows) {
+  Dataset result{data.names, Matrix(static_cast<Index>(rows.size()), data.variables()), data.dropped_rows};
+  result.columns = data.columns;
+  result.roles = data.roles;
+  parallel_for(data.variables(),
+               [&](std::ptrdiff_t column) { result.values.col(column) = data.values.col(column)(rows); });
+  if (data.weights.size() > 0) {
+    result.weights = data.weights(rows);
+    if (!rows.empty()) result.weights /= result.weights.mean();
+  }
+  if (!data.groups.empty()) {
+    for (const int row : rows) result.groups.push_back(data.groups[static_cast<std::size_t>(row)]);
+  }
+  return result;
+}
+
+Dataset take_columns(const Dataset& data, const std::vector<int>& columns) {
+  Dataset result{{}, data.values(Eigen::all, columns), data.dropped_rows};
+  for (const int column : columns) {
+    result.names.push_back(data.names[static_cast<std::size_t>(column)]);
+    if (!data.columns.empty()) result.columns.push_back(data.columns[static_cast<std::size_t>(column)]);
+  }
+  result.weights = data.weights;
+  result.groups = data.groups;
+  result.roles = data.roles;
+  return result;
+}
+
+Dataset drop_missing(Dataset data) {
+  const std::vector<char> incomplete = incomplete_rows(data.values);
+  std::vector<int> kept;
+  for (std::size_t row = 0; row < incomplete.size(); ++row) {
+    if (incomplete[row] == 0) kept.push_back(static_cast<int>(row));
+  }
+  const auto dropped = static_cast<Index>(incomplete.size() - kept.size());
+  if (dropped == 0) return data;
+  check_data(!kept.empty(),
+             "[drop_missing] every row has a missing cell. Fill them, or drop the columns that have most.");
+  data = take_rows(data, kept);
+  data.dropped_rows += dropped;
   return data;
+}
+
+void require_complete(const Dataset& data) {
+  Index cells = 0, first = data.rows();
+  std::vector<std::string> columns;
+  for (int column = 0; column < data.variables(); ++column) {
+    const auto absent = data.values.col(column).array().isNaN();
+    const Index count = absent.count();
+    if (count == 0) continue;
+    cells += count;
+    columns.push_back(data.names[static_cast<std::size_t>(column)]);
+    for (Index row = 0; row < first; ++row) {
+      if (absent(row)) first = row;
+    }
+  }
+  check_data(cells == 0,
+             "[load] {} missing cell{} in column{} {} (first at row {}): drop those rows with --missing drop, or fill "
+             "them.",
+             cells, cells == 1 ? "" : "s", columns.size() == 1 ? "" : "s", quoted_list(columns), first + 1);
 }
 
 // ---- Transforms -----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "fansite/base/matrix.h"
 #include "fansite/base/random.h"
 #include "fansite/table/column.h"
+#include "fansite/table/roles.h"
 
 namespace fansite {
 
@@ -25,6 +26,7 @@ struct Dataset {
   std::vector<Column> columns = {};  ///< one per column, or none: all kinds are recognised from the values
   Vector weights = {};               ///< one per row, positive, mean 1; empty: all the same
   std::vector<int> groups = {};      ///< one per row: rows of the same group are not independent; empty: all are
+  TableRoles roles = {};             ///< what was declared of it, which is in columns, weights and groups already
 
   Index rows() const { return values.rows(); }
   int variables() const { return static_cast<int>(values.cols()); }
@@ -32,31 +34,57 @@ struct Dataset {
   int index_of(std::string_view name) const;
 };
 
-/// A number that another table, or one with other names, almost surely does not have.
+/// A number that another table, or one with other names, almost surely does not have. Kinds, levels, context, weights
+/// and groups count where there are any.
 std::uint64_t hash_of(const Dataset& data);
 /// The same from the hash of its numbers.
-std::uint64_t hash_of(const std::vector<std::string>& names, std::uint64_t values_hash);
+std::uint64_t hash_of(const Dataset& data, std::uint64_t values_hash);
 
 /// x1, x2, …, for tables that come without names.
 std::vector<std::string> default_names(int variables);
 
+/// What becomes of missing cells.
+enum class Missing {
+  use,   ///< they stay, as NaN
+  drop,  ///< rows that have one are left out
+  error  ///< they are refused
+};
+constexpr auto enum_names(Missing) {
+  return std::to_array<EnumName<Missing>>({{Missing::use, "use"}, {Missing::drop, "drop"}, {Missing::error, "error"}});
+}
+
 struct LoadOptions {
   bool header = true;                  ///< CSV and TSV: the first row holds the names
-  bool drop_missing = false;           ///< leave out rows with a missing cell instead of refusing them
+  bool text = true;                    ///< CSV and TSV: a column of text is nominal; else it is refused
+  Missing missing = Missing::use;      ///< cells of weights and groups count too
+  TableRoles roles = {};               ///< of the columns
   const Progress* progress = nullptr;  ///< can stop the wait for standard input or a pipe
 };
 
 /// Reads .csv, .tsv, .txt, .npy or .npz by the file's ending; "-" is CSV on standard input. An .npz gives its array
-/// `data`, else `X`, else its only 2-D array. Throws a DataError that names the place. Does not judge the values.
+/// `data`, else `X`, else its only 2-D array. Throws a DataError that names the place, and what with_roles throws. Does
+/// not judge the values.
 Dataset load(const std::string& path, const LoadOptions& options = {});
 
 /// The table without its rows that have a missing cell; dropped_rows counts them. A DataError if none is left.
 Dataset drop_missing(Dataset data);
 
+/// A DataError that counts the missing cells, if there are any.
+void require_complete(const Dataset& data);
+
+/// The rows given, in that order, with all that belongs to them.
+Dataset take_rows(const Dataset& data, const std::vector<int>& rows);
+
+/// The columns given, in that order, with all that belongs to them; what belongs to rows stays.
+Dataset take_columns(const Dataset& data, const std::vector<int>& columns);
+
+/// Per row: it has a missing cell.
+std::vector<char> incomplete_rows(const MatrixView& values);
+
 /// Writes .csv, .tsv or .npy (which keeps no names) by the file's ending, through a temporary file and a rename.
 void save(const Dataset& data, const std::string& path);
 
-/// Each column to mean 0 and variance 1 (dividing by N); constant columns become 0.
+/// Each column to mean 0 and variance 1 (dividing by N); constant columns become 0. The values must be finite.
 Dataset standardise(const Dataset& data);
 
 /// Φ⁻¹((rank − ½)/N), ties sharing the mean of their ranks.

@@ -10,7 +10,7 @@ TableFacts::TableFacts(const Dataset& data)
       findings(inspect(data)),
       copy_of(copies(findings, data.variables())),
       takes_part(copy_of.size(), 1) {
-  hash = hash_of(data.names, values_hash);
+  hash = hash_of(data, values_hash);
   for (int j = 0; j < data.variables(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     const bool declared = !data.columns.empty() && data.columns[at].kind.has_value();
@@ -28,12 +28,10 @@ TableFacts::TableFacts(const Dataset& data)
 LearnableTable::LearnableTable(const Dataset& table, const TableFacts& facts) {
   std::vector<int> kept;
   for (int j = 0; j < table.variables(); ++j) {
-    if (facts.takes_part[static_cast<std::size_t>(j)] == 0) continue;
-    kept.push_back(j);
-    data.names.push_back(table.names[static_cast<std::size_t>(j)]);
+    if (facts.takes_part[static_cast<std::size_t>(j)] != 0) kept.push_back(j);
   }
   check_data(!kept.empty(), "[flow] every column is constant; there is nothing to learn");
-  data.values = table.values(Eigen::all, kept);
+  data = take_columns(table, kept);
   const bool all = static_cast<int>(kept.size()) == table.variables();
   values_hash = all ? facts.values_hash : hash_of(MatrixView(data.values));
 }

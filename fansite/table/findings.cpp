@@ -13,6 +13,7 @@
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
+#include "fansite/table/missingness.h"
 
 namespace fansite {
 namespace {
@@ -29,19 +30,31 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 struct ColumnFacts {
   Index missing = 0, infinite = 0;
-  Index first_missing = -1, first_infinite = -1;
-  bool constant = true;
+  Index first_infinite = -1;
+  bool empty = true;         // no cell at all
+  bool constant = true;      // among the cells that are there
+  bool counts_rows = false;  // each cell is one more than that before
   std::uint64_t hash = 0;
 };
 
 ColumnFacts facts_of(const Matrix& values, Index column) {
   ColumnFacts facts;
   const auto cells = values.col(column);
+  double first = 0;
+  facts.counts_rows = cells.size() > 1;
   for (Index row = 0; row < cells.size(); ++row) {
-    const double value = cells[row] + 0.0;  // −0 and 0 are equal and must hash alike
-    if (std::isnan(value) && facts.missing++ == 0) facts.first_missing = row;
+    double value = cells[row] + 0.0;  // −0 and 0 are equal and must hash alike
     if (std::isinf(value) && facts.infinite++ == 0) facts.first_infinite = row;
-    if (value != cells[0]) facts.constant = false;
+    if (std::isnan(value)) {
+      ++facts.missing;
+      value = std::numeric_limits<double>::quiet_NaN();  // all are alike
+    } else if (facts.empty) {
+      facts.empty = false;
+      first = value;
+    } else if (value != first) {
+      facts.constant = false;
+    }
+    if (row > 0 && !(value == cells[row - 1] + 1 && value == std::floor(value))) facts.counts_rows = false;
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     facts.hash = (facts.hash ^ bits) * 0x9E3779B97F4A7C15u;
@@ -60,21 +73,49 @@ std::vector<int> columns_where(const std::vector<ColumnFacts>& facts, Predicate&
   return columns;
 }
 
+/// "12 %", "0.3 %", "less than 0.1 %".
+std::string percent(double share) {
+  if (share < 0.001) return "less than 0.1 %";
+  return share < 0.0995 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
+}
+
 void find_missing(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<Finding>& findings) {
-  const auto columns = columns_where(facts, [](const ColumnFacts& f) { return f.missing > 0; });
+  auto columns = columns_where(facts, [](const ColumnFacts& f) { return f.missing > 0 && !f.empty; });
   if (columns.empty()) return;
-  Index cells = 0, first = std::numeric_limits<Index>::max();
-  for (const int column : columns) {
-    cells += facts[static_cast<std::size_t>(column)].missing;
-    first = std::min(first, facts[static_cast<std::size_t>(column)].first_missing);
+  const auto missing = [&](int column) { return facts[static_cast<std::size_t>(column)].missing; };
+  std::vector<int> most = columns;
+  std::stable_sort(most.begin(), most.end(), [&](int a, int b) { return missing(a) > missing(b); });
+  constexpr std::size_t kShown = 3;
+  std::string shares;
+  for (std::size_t i = 0; i < std::min(kShown, most.size()); ++i) {
+    shares += fmt::format("{}'{}' {}{}", i == 0 ? "" : ", ", excerpt(data.names[static_cast<std::size_t>(most[i])]),
+                          i == 0 ? "lacks " : "",
+                          percent(static_cast<double>(missing(most[i])) / static_cast<double>(data.rows())));
+    if (i == 0) shares += " of its cells";
   }
-  findings.push_back(
-      {Finding::Kind::missing, columns,
-       fmt::format("[load] {} missing cell{} in column{} {} (first at row {}): drop those rows with --missing "
-                   "drop, or fill them.",
-                   cells, plural(static_cast<std::size_t>(cells)), plural(columns.size()), list_names(data, columns),
-                   first + 1),
-       true});
+  if (most.size() > kShown) {
+    shares += fmt::format(" and {} more column{} less", most.size() - kShown, plural(most.size() - kShown));
+  }
+  const std::vector<char> incomplete = incomplete_rows(data.values(Eigen::all, columns));
+  findings.push_back({Finding::Kind::missing, columns,
+                      fmt::format("[load] {}: {} of {} rows have a missing cell.", shares,
+                                  std::count(incomplete.begin(), incomplete.end(), 1), data.rows())});
+}
+
+void find_missing_depends(const Dataset& data, std::vector<Finding>& findings) {
+  const std::vector<MissingDependence> found = missing_dependences(data);
+  if (found.empty()) return;
+  Finding finding{Finding::Kind::missing_depends, {}, "[load] "};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    finding.columns.push_back(found[i].column);
+    if (i < 2) finding.message += (i == 0 ? "" : ", ") + to_text(data, found[i], i > 0);
+  }
+  if (found.size() > 2) {
+    finding.message += fmt::format(" and {} more column{} depend{} on others", found.size() - 2,
+                                   plural(found.size() - 2), found.size() == 3 ? "s" : "");
+  }
+  finding.message += ": answers hold only if being missing does not depend on the missing values themselves.";
+  findings.push_back(std::move(finding));
 }
 
 void find_non_finite(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<Finding>& findings) {
@@ -109,8 +150,17 @@ void find_few_rows(const Dataset& data, std::vector<Finding>& findings) {
 }
 
 void find_constants(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<Finding>& findings) {
-  const auto columns = columns_where(facts, [](const ColumnFacts& f) { return f.constant; });
-  if (columns.empty() || data.rows() == 0) return;
+  if (data.rows() == 0) return;
+  const auto empty = columns_where(facts, [](const ColumnFacts& f) { return f.empty; });
+  if (!empty.empty()) {
+    const bool one = empty.size() == 1;
+    findings.push_back(
+        {Finding::Kind::constant, empty,
+         fmt::format("[load] column{} {} {} no cells: {} left out and belong{} to no boundary.", plural(empty.size()),
+                     list_names(data, empty), one ? "has" : "have", one ? "it is" : "they are", one ? "s" : "")});
+  }
+  const auto columns = columns_where(facts, [](const ColumnFacts& f) { return f.constant && !f.empty; });
+  if (columns.empty()) return;
   const bool one = columns.size() == 1;
   findings.push_back(
       {Finding::Kind::constant, columns,
@@ -124,10 +174,11 @@ void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts,
   std::vector<std::vector<int>> groups;
   for (int column = 0; column < data.variables(); ++column) {
     const ColumnFacts& fact = facts[static_cast<std::size_t>(column)];
-    if (fact.constant || fact.missing > 0) continue;
+    if (fact.constant) continue;
     auto& candidates = groups_of_hash[fact.hash];
     const auto same = std::find_if(candidates.begin(), candidates.end(), [&](std::size_t group) {
-      return data.values.col(groups[group][0]) == data.values.col(column);
+      const auto a = data.values.col(groups[group][0]).array(), b = data.values.col(column).array();
+      return (a == b || (a.isNaN() && b.isNaN())).all();
     });
     if (same == candidates.end()) {
       candidates.push_back(groups.size());
@@ -147,14 +198,33 @@ void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts,
   }
 }
 
+void find_identifiers(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<Finding>& findings) {
+  for (const int column : columns_where(facts, [](const ColumnFacts& f) { return f.counts_rows; })) {
+    const std::string name = excerpt(data.names[static_cast<std::size_t>(column)]);
+    findings.push_back({Finding::Kind::identifier,
+                        {column},
+                        fmt::format("[load] '{}' counts the rows ({}, {}, …): if it is only a row number, remove the "
+                                    "column; if it is time, it may stay.",
+                                    name, data.values(0, column), data.values(1, column))});
+  }
+}
+
+bool is_number(const std::string& name) {
+  double value;
+  const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), value);
+  return code != std::errc::invalid_argument && end == name.data() + name.size();
+}
+
 /// Names such as 4 or 13 are plain identifiers; when all are numbers and one is no whole number, they are a row of
-/// data.
+/// data. So they are if, beside such numbers, every column of labels has one of its labels for a name.
 void find_numeric_header(const Dataset& data, std::vector<Finding>& findings) {
   bool whole = true;
-  for (const std::string& name : data.names) {
-    double value;
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), value);
-    if (code == std::errc::invalid_argument || end != name.data() + name.size()) return;
+  for (std::size_t j = 0; j < data.names.size(); ++j) {
+    const std::string& name = data.names[j];
+    const std::vector<std::string> none;
+    const auto& levels = data.columns.empty() ? none : data.columns[j].levels;
+    if (std::find(levels.begin(), levels.end(), name) != levels.end()) continue;
+    if (!levels.empty() || !is_number(name)) return;
     whole = whole && name.find_first_not_of("0123456789") == std::string::npos;
   }
   if (whole) return;
@@ -176,10 +246,12 @@ std::vector<Finding> inspect(const Dataset& data) {
 
   std::vector<Finding> findings;
   find_missing(data, facts, findings);
+  if (!findings.empty()) find_missing_depends(data, findings);
   find_non_finite(data, facts, findings);
   find_few_rows(data, findings);
   find_constants(data, facts, findings);
   find_duplicates(data, facts, findings);
+  find_identifiers(data, facts, findings);
   if (columns > 0) find_numeric_header(data, findings);
   std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) { return finding.fatal; });
   return findings;

@@ -58,8 +58,8 @@ class BoundaryParameters:
         Keep the run's state in this file, and go on from what it holds.
     time_budget : float
         Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
-    missing : {'error', 'drop'}
-        What to do with rows that have missing cells.
+    missing : {'use', 'drop', 'error'}
+        Missing cells: use the rows as far as they go, drop the rows, or an error.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -92,7 +92,7 @@ class BoundaryParameters:
         save_model: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         time_budget: float = 0.0,
-        missing: str = "error",
+        missing: str = "use",
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,
@@ -268,8 +268,8 @@ class GraphParameters:
         Keep the run's state in this file, and go on from what it holds.
     time_budget : float
         Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
-    missing : {'error', 'drop'}
-        What to do with rows that have missing cells.
+    missing : {'use', 'drop', 'error'}
+        Missing cells: use the rows as far as they go, drop the rows, or an error.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -314,7 +314,7 @@ class GraphParameters:
         save_model: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         time_budget: float = 0.0,
-        missing: str = "error",
+        missing: str = "use",
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,
@@ -401,8 +401,8 @@ class EntropyParameters:
         Keep the trained networks in this file.
     checkpoint : path or None
         Keep the run's state in this file, and go on from what it holds.
-    missing : {'error', 'drop'}
-        What to do with rows that have missing cells.
+    missing : {'use', 'drop', 'error'}
+        Missing cells: use the rows as far as they go, drop the rows, or an error.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -434,7 +434,7 @@ class EntropyParameters:
         model: str | os.PathLike[str] | None = None,
         save_model: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        missing: str = "error",
+        missing: str = "use",
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,

@@ -43,7 +43,7 @@ def verify(
     X: Any,
     *,
     model: str | os.PathLike[str] | None = None,
-    missing: str = "error",
+    missing: str = "use",
     n_jobs: int | None = None,
     verbose: int | bool = False,
 ) -> bool:

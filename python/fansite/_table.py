@@ -17,17 +17,19 @@ class DataWarning(UserWarning):
     """Something about a table that its user should know; the sentence says what follows from it."""
 
 
-def as_dataset(X: Any, missing: str = "error") -> _core.Dataset:
+def as_dataset(X: Any, missing: str = "use") -> _core.Dataset:
     """The table for C++, rows by variables; copied once.
 
     A NumPy array, and a data frame whose columns have no names, get x1, x2, ...
     """
-    if missing not in ("error", "drop"):
-        raise ValueError(f"missing = {missing!r} is unknown; use 'error' or 'drop'.")
+    if missing not in ("use", "drop", "error"):
+        raise ValueError(f"missing = {missing!r} is unknown; use 'use', 'drop' or 'error'.")
     data = _converted(X)
     if len(set(data.names)) < len(data.names):
         twice = next(name for name in data.names if data.names.count(name) > 1)
         raise ValueError(f"[table] two columns are called '{twice}'. Give each a name of its own.")
+    if missing == "error":
+        data.require_complete()
     if missing == "drop":
         data = data.drop_missing()
         if data.dropped_rows:

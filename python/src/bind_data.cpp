@@ -39,7 +39,8 @@ void bind_data(nb::module_& m) {
           "values", [](const Dataset& self) { return to_numpy<double>(self.values); }, nb::rv_policy::move)
       .def(
           "drop_missing", [](const Dataset& self) { return drop_missing(self); },
-          "The table without its rows that have a missing cell.");
+          "The table without its rows that have a missing cell.")
+      .def("require_complete", &require_complete, "A ValueError that counts the missing cells, if there are any.");
   m.def("default_names", &default_names, "variables"_a, "x1, x2, ..., for tables without names.");
 }
 

@@ -108,7 +108,7 @@ def test_models_are_kept_and_used_again(curved, tmp_path) -> None:
         ({"targets": [1]}, TypeError, "give a list of names"),
         ({"n_jobs": 0}, ValueError, "n_jobs = 0 is no number of threads"),
         ({"random_state": -1}, ValueError, "random_state = -1 is no seed"),
-        ({"missing": "guess"}, ValueError, "use 'error' or 'drop'"),
+        ({"missing": "guess"}, ValueError, "use 'use', 'drop' or 'error'"),
         ({"refine": "maybe"}, ValueError, "'maybe' is unknown; use auto, graph or none"),
     ],
 )

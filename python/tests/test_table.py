@@ -102,7 +102,7 @@ def test_missing_cells(values) -> None:
     holes.iloc[3, 1] = np.nan
     for table in (holes, holes.astype("Float64"), pl.from_pandas(holes, nan_to_null=True)):
         with pytest.raises(ValueError, match="1 missing cell in column 'a b'"):
-            boundaries(table)
+            boundaries(table, missing="error")
         with pytest.warns(fansite.DataWarning, match="1 rows with missing cells left out"):
             assert boundaries(table, missing="drop") == boundaries(holes.dropna())
 

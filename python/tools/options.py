@@ -17,6 +17,9 @@ ABILITIES = {
     "resumable": "can be resumed",
     "can_be_cut_short": "can be cut short by a time budget",
     "handles_missing_cells": "handles missing cells",
+    "handles_context": "handles context columns",
+    "handles_weights": "handles weights",
+    "handles_groups": "handles groups of rows",
     "trains": "trains networks",
 }
 

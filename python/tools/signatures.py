@@ -78,7 +78,7 @@ KNOWLEDGE = Argument(
     "What is known beforehand; the answer satisfies it",
 )
 MISSING = Argument(
-    "missing", "str", '"error"', "{'error', 'drop'}", "What to do with rows that have missing cells"
+    "missing", "str", '"use"', "{'use', 'drop', 'error'}", "Missing cells: use the rows as far as they go, drop the rows, or an error"
 )
 RANDOM_STATE = Argument(
     "random_state",

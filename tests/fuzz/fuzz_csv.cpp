@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes parse as CSV or throw a DataError, the same for every option and chunk size; what parses writes and reads
-// back.
+// Any bytes parse as CSV or throw a DataError, the same for every chunk size; what parses writes and reads back, labels
+// too.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -35,7 +35,7 @@ void require(bool ok) {
 bool same(const Dataset& a, const Dataset& b) {
   // Missing cells are NaN in both; everything else compares by value.
   const auto cells_a = a.values.array(), cells_b = b.values.array();
-  return a.names == b.names && a.rows() == b.rows() && a.variables() == b.variables() &&
+  return a.names == b.names && a.columns == b.columns && a.rows() == b.rows() && a.variables() == b.variables() &&
          (cells_a == cells_b || (cells_a.isNaN() && cells_b.isNaN())).all();
 }
 
@@ -53,6 +53,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       require(same(whole.data, parse_csv(to_csv(whole.data), "again")));
       inspect(whole.data);
     }
+    // Columns of labels by request, and none at all.
+    parse(text, {.header = header, .labels = {"a", "x1"}});
+    const Outcome numbers = parse(text, {.header = header, .text = false});
+    require(!numbers.error.empty() || numbers.data.columns.empty());
   }
   return 0;
 }

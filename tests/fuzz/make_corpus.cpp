@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, search_checkpoint, result and knowledge with files that are right and nearly right. Made, not
-// committed.
+// training_checkpoint, search_checkpoint, result, knowledge and kinds with files that are right and nearly right. Made,
+// not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -32,6 +32,11 @@ Seeds csv_seeds() {
           "\"say \"\"hi\"\"\",\"two\nlines\",\"a,b\"\n1,2,3\n",
           "a,b\n,NA\nnan,null\nNone,n/a\ninf,-Infinity\n",
           "a\n1\n\n3\n\"\"\n\n",
+          "sex,b\nmale,1\n\"say \"\"hi\"\"\",2\nx;y,3\n,4\nmale ,5\n",
+          "a;b\n1,5;12%\n1.234,5;3,5 %\n;?\n",
+          "a\tb\n1,234\t\xC3\xA9\n1,234.5\t007\n-\t#DIV/0!\n",
+          "visit,a\n2020-01-31 09:30,1\n31.1.2020,2\n1/31/20,3\n",
+          "a,b,,\r\n1,2,,\r\nx,4,,\r\n,,,\r\n",
           "a,b\n1e400,1e-400\n5e-324,1.7976931348623157e308\n0.1234567890123456789,123456789012345678901234567890\n",
           "1.5,2.5\n3,4\n",
           "1,5;2,5\n3;4\n",
@@ -254,6 +259,20 @@ Seeds knowledge_seeds() {
           "addtemporal\n1- a\n"};
 }
 
+Seeds kinds_seeds() {
+  return {"",
+          "# nothing\r\n\n",
+          "a=ordered\nb c = Nominal\n\"say \"\"hi\"\"\"=atoms\n",
+          "\xEF\xBB\xBFname,kind\r\na,continuous\r\n\"b,c\",\"nominal\"\r\n",
+          "Name;Kind\na;ordered\n",
+          "a\tatoms\na=b=ordered\n",
+          "a=ordered\na=atoms\n",
+          "a\n",
+          "=ordered\n",
+          "\xE9=ordered\n",
+          "\"\"=ordered\n"};
+}
+
 void write(const std::filesystem::path& directory, const Seeds& seeds) {
   std::filesystem::create_directories(directory);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -282,6 +301,7 @@ int main(int argc, char** argv) {
     write(root / "search_checkpoint", search_checkpoint_seeds());
     write(root / "result", result_seeds());
     write(root / "knowledge", knowledge_seeds());
+    write(root / "kinds", kinds_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
     return 1;

@@ -25,6 +25,16 @@ void read_parameters(const Json& settings, Parameters& parameters) {
   }
 }
 
+// What was said of the table's columns; nothing where nothing was.
+void add_roles(const TableRoles& roles, Json& settings) {
+  if (roles.empty()) return;
+  Json& table = settings["table"] = Json::object();
+  for (const auto& [column, kind] : roles.kinds) table["kinds"][column] = name(kind);
+  if (!roles.context.empty()) table["context"] = roles.context;
+  if (!roles.weight.empty()) table["weight"] = roles.weight;
+  if (!roles.group.empty()) table["group"] = roles.group;
+}
+
 }  // namespace
 
 Json to_json(const Value& value) {
@@ -46,6 +56,7 @@ Json settings_json(const BoundariesResult& run) {
   result["targets"] = run.params.targets;
   result["seed"] = run.params.run.seed;
   add_knowledge(result, run.knowledge);
+  add_roles(run.roles, result);
   return result;
 }
 
@@ -63,7 +74,11 @@ Json settings_json(const CausalGraphResult& run) {
   add_parameters(run.params.options, result);
   result["seed"] = run.params.run.seed;
   add_knowledge(result, run.knowledge);
-  if (run.boundaries) result["boundaries"] = settings_json(*run.boundaries);
+  add_roles(run.roles, result);
+  if (run.boundaries) {
+    result["boundaries"] = settings_json(*run.boundaries);
+    result["boundaries"].erase("table");  // it is the same one
+  }
   return result;
 }
 
@@ -80,6 +95,7 @@ Json settings_json(const InformationResult& run) {
   result["estimator"] = run.params.estimator;
   add_parameters(run.params.options, result);
   result["seed"] = run.params.run.seed;
+  add_roles(run.roles, result);
   return result;
 }
 
@@ -88,6 +104,21 @@ EntropyParams entropy_params(const Json& settings) {
   read_parameters(settings, params.options);
   settings.at("seed").get_to(params.run.seed);
   return params;
+}
+
+TableRoles roles_in(const Json& settings) {
+  TableRoles roles;
+  if (!settings.contains("table")) return roles;
+  const Json& table = settings.at("table");
+  if (table.contains("kinds")) {
+    for (const auto& [column, kind] : table.at("kinds").items()) {
+      roles.kinds.emplace_back(column, parse<ColumnKind>(kind.get<std::string>(), "kind"));
+    }
+  }
+  if (table.contains("context")) table.at("context").get_to(roles.context);
+  roles.weight = table.value("weight", std::string());
+  roles.group = table.value("group", std::string());
+  return roles;
 }
 
 Knowledge knowledge_in(const Json& settings, const std::vector<std::string>& names) {

@@ -24,6 +24,7 @@ Json settings_json(const InformationResult& run);
 BoundariesParams boundaries_params(const Json& settings);
 CausalGraphParams causal_graph_params(const Json& settings);
 EntropyParams entropy_params(const Json& settings);
+TableRoles roles_in(const Json& settings);
 Knowledge knowledge_in(const Json& settings, const std::vector<std::string>& names);
 
 }  // namespace fansite::report

@@ -85,10 +85,19 @@ inline bool equal_ignoring_case(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
+/// Words for a cell that is not there, and what spreadsheets write in place of a number.
 inline bool is_missing(std::string_view text) {
   if (text.empty()) return true;
+  if (text.size() == 1) return text[0] == '?' || text[0] == '-' || text[0] == '.';
+  if (text[0] == '#') {
+    for (const std::string_view word :
+         {"#n/a", "#na", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#n/a n/a"}) {
+      if (equal_ignoring_case(text, word)) return true;
+    }
+    return false;
+  }
   if (text.size() > 4) return false;
-  for (const std::string_view word : {"na", "n/a", "nan", "null", "none"}) {
+  for (const std::string_view word : {"na", "n/a", "nan", "null", "none", "<na>"}) {
     if (equal_ignoring_case(text, word)) return true;
   }
   return false;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/table/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fansite/base/parallel.h"
+#include "fansite/base/text.h"
+
+namespace fansite {
+namespace {
+
+/// What will be done about a column.
+std::string treatment(const ColumnSummary& column, const Dataset& data, int original) {
+  if (column.missing == 1) return "left out: it has no cells";
+  if (column.distinct == 1) return "left out: it is constant";
+  if (original >= 0) {
+    return fmt::format("left out: a copy of '{}', whose boundary it shares",
+                       excerpt(data.names[static_cast<std::size_t>(original)]));
+  }
+  std::string words = column.context ? "conditioned on everywhere" : "";
+  const auto add = [&](const char* more) { words += fmt::format("{}{}", words.empty() ? "" : "; ", more); };
+  switch (column.kind) {
+    case ColumnKind::continuous:
+      break;
+    case ColumnKind::ordered:
+      add("its values count by their order");
+      break;
+    case ColumnKind::atoms:
+      add("values that repeat count as such, others as numbers");
+      break;
+    case ColumnKind::nominal:
+      add("its levels have no order");
+      break;
+  }
+  return words;
+}
+
+ColumnSummary summarise_column(const Dataset& data, const TableFacts& facts, int j) {
+  const auto at = static_cast<std::size_t>(j);
+  ColumnSummary column;
+  column.name = data.names[at];
+  column.kind = facts.kinds[at];
+  if (!data.columns.empty()) {
+    column.declared = data.columns[at].kind.has_value();
+    column.context = data.columns[at].context;
+    column.labels = data.columns[at].levels;
+  }
+  std::vector<double> cells;
+  for (const double value : data.values.col(j)) {
+    if (!std::isnan(value)) cells.push_back(value + 0.0);  // −0 and 0 are equal
+  }
+  column.missing = data.rows() == 0 ? 0 : 1 - static_cast<double>(cells.size()) / static_cast<double>(data.rows());
+  std::sort(cells.begin(), cells.end());
+  const bool range = !cells.empty() && column.kind != ColumnKind::nominal;
+  column.least = range ? cells.front() : std::numeric_limits<double>::quiet_NaN();
+  column.most = range ? cells.back() : std::numeric_limits<double>::quiet_NaN();
+  column.distinct = static_cast<std::size_t>(std::unique(cells.begin(), cells.end()) - cells.begin());
+  column.takes_part = facts.takes_part[at] != 0;
+  column.treatment = treatment(column, data, facts.copy_of[at]);
+  return column;
+}
+
+/// Few whole numbers in a column may be codes: nothing in them tells whether 3 is more than 2.
+bool may_be_codes(const ColumnSummary& column, const Eigen::Ref<const Vector>& values) {
+  constexpr std::size_t kMostCodes = 20;
+  if (column.declared || column.kind != ColumnKind::ordered || column.distinct < 3 || column.distinct > kMostCodes) {
+    return false;
+  }
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isnan(value) || value == std::floor(value); });
+}
+
+std::vector<std::string> assumptions(const Dataset& data, const TableSummary& summary) {
+  std::vector<std::string> sentences;
+  std::vector<std::string> codes;
+  bool context = false;
+  for (int j = 0; j < data.variables(); ++j) {
+    const ColumnSummary& column = summary.columns[static_cast<std::size_t>(j)];
+    context = context || column.context;
+    if (may_be_codes(column, data.values.col(j))) codes.push_back(column.name);
+  }
+  if (!codes.empty()) {
+    sentences.push_back(
+        fmt::format("{} hold{} few whole numbers, taken to be in order: if they are codes, --kind "
+                    "NAME=nominal.",
+                    quoted_list(codes), codes.size() == 1 ? "s" : ""));
+  }
+  if (data.groups.empty()) {
+    sentences.emplace_back(
+        "Rows are taken to be independent: if several are of one patient, litter or day, --group NAME.");
+  }
+  if (data.weights.size() == 0) {
+    sentences.emplace_back("All rows count alike: if they stand for different numbers of others, --weight NAME.");
+  }
+  if (!context) {
+    sentences.emplace_back(
+        "No column is context: for a batch, site or time that may act on all others, --context NAME.");
+  }
+  return sentences;
+}
+
+}  // namespace
+
+TableSummary summarise(const Dataset& data, const TableFacts& facts) {
+  TableSummary summary;
+  summary.rows = data.rows();
+  summary.dropped_rows = data.dropped_rows;
+  const std::vector<char> incomplete = incomplete_rows(data.values);
+  summary.incomplete_rows = std::count(incomplete.begin(), incomplete.end(), 1);
+  summary.columns.resize(data.names.size());
+  parallel_for(data.variables(), [&](std::ptrdiff_t j) {
+    summary.columns[static_cast<std::size_t>(j)] = summarise_column(data, facts, static_cast<int>(j));
+  });
+  summary.roles = data.roles;
+  if (!data.groups.empty()) summary.groups = 1 + *std::max_element(data.groups.begin(), data.groups.end());
+  const double sum = data.weights.sum();
+  summary.effective_rows =
+      data.weights.size() == 0 ? static_cast<double>(data.rows()) : sum * sum / data.weights.squaredNorm();
+  summary.findings = facts.findings;
+  summary.assumptions = assumptions(data, summary);
+  return summary;
+}
+
+}  // namespace fansite
