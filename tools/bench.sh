@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every benchmark, each figure beside its target. About twenty minutes on two cores: of the flows a first look only
+# Every benchmark, each figure beside its target. About forty minutes on two cores: of the flows a first look only
 # (bench_nonlinear and bench_study without options take hours, and their targets are for that).
 set -euo pipefail
 folder=$1
@@ -25,6 +25,9 @@ echo "=== plan ==="
 echo
 echo "=== flow ==="
 "$folder/../fansite" bench flow
+echo
+echo "=== real tables ==="
+build/venv/bin/python bench/real_tables.py --settings gaussian --cache build/real_tables
 echo
 echo "=== python ==="
 build/venv/bin/python python/tools/import_time.py
