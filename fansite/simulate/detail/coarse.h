@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a simulated table that was continuous and complete: columns with few values, and missing cells. The
+// equations have used the values as they were, so the same seed gives the same table before all this.
+#pragma once
+
+#include <vector>
+
+#include "fansite/base/matrix.h"
+#include "fansite/base/random.h"
+#include "fansite/simulate/simulate.h"
+
+namespace fansite::coarse {
+
+/// The kind of each variable, never `mixed`, whose shares hold as nearly as whole columns can.
+std::vector<Kinds> draw_kinds(Kinds kinds, int nodes, Key key);
+
+/// Turns a column of numbers into one of its kind, in place. Both are increasing maps of the column.
+void apply(Kinds kind, Key key, Eigen::Ref<Vector> column);
+
+/// Makes cells NaN.
+void remove_cells(double share, MissingBy by, Key key, Matrix& table);
+
+}  // namespace fansite::coarse
