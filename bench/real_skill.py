@@ -63,7 +63,10 @@ def skill(table: Table, target: str, columns: list[str], threads: int) -> float:
     classes = table.is_class(target)
     forest = RandomForestClassifier if classes else RandomForestRegressor
     model = forest(**FOREST, random_state=SEED, n_jobs=threads)
-    predicted = cross_val_predict(model, encoded(others[columns])[0], truth, cv=folds())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*sklearn.utils.parallel.delayed")  # of joblib and scikit-learn
+        warnings.filterwarnings("ignore", message="The least populated class")
+        predicted = cross_val_predict(model, encoded(others[columns])[0], truth, cv=folds())
     return skill_of(truth, predicted, classes)
 
 
