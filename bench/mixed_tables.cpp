@@ -31,7 +31,8 @@ constexpr double kShareOfF1 = 0.9, kSlackOfFdr = 1.5, kShareOfEmpty = 0.95;  // 
 struct Options {
   int tables = 20, nodes = 15;
   Index rows = 1000;
-  std::string kinds = "mixed", missing_by = "random", effort = "normal", estimator = "auto", refine = "auto";
+  std::string kinds = "mixed", children_see = "variables", missing_by = "random", effort = "normal", estimator = "auto",
+              refine = "auto";
   double missing_share = 0, fdr = 0.05;
   bool noise = true;
   std::string csv;
@@ -54,6 +55,7 @@ SimulateParams fine_params(const Options& options, int seed) {
 SimulateParams coarse_params(const Options& options, int seed) {
   SimulateParams params = fine_params(options, seed);
   params.kinds = parse<Kinds>(options.kinds);
+  params.children_see = parse<ChildrenSee>(options.children_see);
   params.missing_share = options.missing_share;
   params.missing_by = parse<MissingBy>(options.missing_by);
   return params;
@@ -202,6 +204,8 @@ int program(int argc, char** argv) {
   app.add_option("--nodes", options.nodes)->check(CLI::Range(3, 1000))->capture_default_str();
   app.add_option("--rows", options.rows)->check(CLI::Range(20, 5000))->capture_default_str();
   app.add_option("--kinds", options.kinds, "as of fansite simulate")->capture_default_str();
+  app.add_option("--children-see", options.children_see, "as of fansite simulate; columns: the graph's boundaries hold")
+      ->capture_default_str();
   app.add_option("--missing-share", options.missing_share, "as of fansite simulate")->capture_default_str();
   app.add_option("--missing-by", options.missing_by, "as of fansite simulate")->capture_default_str();
   app.add_option("--effort", options.effort)->capture_default_str();
@@ -211,8 +215,8 @@ int program(int argc, char** argv) {
   app.add_flag("!--no-noise", options.noise, "leave out the tables of pure noise");
   app.add_option("--csv", options.csv, "write three rows per table to this file");
   CLI11_PARSE(app, argc, argv);
-  fmt::print("Boundaries of {} tables of {} × {}, effort {}; {}\n", options.kinds, options.rows, options.nodes,
-             options.effort, machine());
+  fmt::print("Boundaries of {} tables of {} × {}, children see {}, effort {}; {}\n", options.kinds, options.rows,
+             options.nodes, options.children_see, options.effort, machine());
   fmt::print("{:>4} {:<7} {:>28} {:>28} {:>10} {:>10} {:>9}\n", "seed", "", "before: F1 / FDR  found", "after",
              "pure noise", "true", "seconds");
   std::vector<Row> rows;

@@ -36,7 +36,7 @@ std::uint64_t fingerprint(const Matrix& table) {
 
 SimulateParams coarse_params(Kinds kinds, Index rows = 1000, std::uint64_t seed = 5) {
   SimulateParams result;
-  result.sem = Sem::gp;
+  result.sem = Sem::mlp;
   result.nodes = 40;
   result.degree = 1.5;
   result.rows = rows;
@@ -50,6 +50,23 @@ std::map<double, double> shares(const Vector& column) {
   std::map<double, double> result;
   for (const double value : column) result[value] += 1.0 / static_cast<double>(column.size());
   return result;
+}
+
+// The largest |correlation|·√rows of x and z among the rows of one level of y.
+double dependence_within(const Matrix& values, int x, int z, int y) {
+  double largest = 0;
+  for (const auto& [level, share] : shares(values.col(y))) {
+    std::vector<Index> rows;
+    for (Index i = 0; i < values.rows(); ++i) {
+      if (values(i, y) == level) rows.push_back(i);
+    }
+    Vector a = values(rows, x), b = values(rows, z);
+    a.array() -= a.mean();
+    b.array() -= b.mean();
+    const double product = a.norm() * b.norm();
+    if (product > 0) largest = std::max(largest, std::abs(a.dot(b)) / product * std::sqrt(a.size()));
+  }
+  return largest;
 }
 
 // ---- Kinds ----------------------------------------------------------------------------------------------------------
@@ -113,6 +130,48 @@ TEST(CoarseColumns, CountsHaveManyZerosAndAreSmall) {
   EXPECT_GE(fewest, 0.3 - 0.001);
   EXPECT_LE(most, 0.6 + 0.001);
   EXPECT_GT(most - fewest, 0.2);
+}
+
+// x → y → z with y of two levels: x tells something about z beyond the column y if z was made from the variable, and
+// nothing if it was made from the column.
+TEST(CoarseColumns, ScreenOffWhatTheirChildrenHaveSeen) {
+  for (const ChildrenSee see : {ChildrenSee::variables, ChildrenSee::columns}) {
+    SimulateParams chosen;
+    chosen.nodes = 3;
+    chosen.degree = 2.0 / 3;
+    chosen.rows = 20000;
+    chosen.kinds = Kinds::levels;
+    chosen.children_see = see;
+    double largest = 0;
+    int chains = 0;
+    for (chosen.seed = 0; chains < 10; ++chosen.seed) {
+      const Simulation made = simulate(chosen);
+      for (int y = 0; y < 3; ++y) {
+        const std::vector<int> above = made.dag.parents(y), below = made.dag.children(y);
+        if (made.dag.edges() != 2 || above.size() != 1 || below.size() != 1) continue;
+        largest = std::max(largest, dependence_within(made.data.values, above[0], below[0], y));
+        ++chains;
+      }
+    }
+    // Of 20,000 rows; the largest of about 1000 normal deviates.
+    EXPECT_EQ(largest > 5, see == ChildrenSee::variables) << name(see) << ": " << largest;
+  }
+}
+
+TEST(CoarseColumns, ThatChildrenSeeKeepTheGraphAndTheRoots) {
+  SimulateParams chosen = coarse_params(Kinds::mixed, 300);
+  const Simulation late = simulate(chosen);
+  chosen.children_see = ChildrenSee::columns;
+  const Simulation early = simulate(chosen);
+  EXPECT_EQ(late.dag.adjacency(), early.dag.adjacency());
+  EXPECT_EQ(late.kinds, early.kinds);
+  for (int node = 0; node < 40; ++node) {
+    if (!late.dag.parents(node).empty()) continue;
+    EXPECT_EQ(late.data.values.col(node), early.data.values.col(node)) << node;
+  }
+  EXPECT_NE(late.data.values, early.data.values);
+  chosen.sem = Sem::gene;
+  EXPECT_THAT(message_of<UsageError>([&] { simulate(chosen); }), HasSubstr("positive parents"));
 }
 
 TEST(CoarseColumns, TheSmallestTables) {
@@ -186,11 +245,13 @@ TEST(CoarseTables, DoNotDependOnThreads) {
 // A change here changes what every seed means, as in FrozenData of test_simulate.
 TEST(CoarseTables, HaveTheBitsTheyAlwaysHad) {
   SimulateParams chosen = coarse_params(Kinds::mixed, 300, 2024);
-  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 7175834798458856005u);
+  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 16624039140574066011u);
   chosen.missing_share = 0.1;
-  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 12714098437023575320u);
+  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 13802004257659532036u);
   chosen.missing_by = MissingBy::column;
-  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 14699694134835221496u);
+  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 1772584659841745551u);
+  chosen.children_see = ChildrenSee::columns;
+  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 10853313703824619175u);
 }
 
 }  // namespace

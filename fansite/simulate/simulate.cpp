@@ -45,6 +45,8 @@ void check_params(const SimulateParams& params) {
         "[simulate] {} rows are too many for {} equations, whose functions are drawn exactly at every row; the limit "
         "is {}",
         params.rows, name(params.sem), kMaxGpRows);
+  check(params.children_see == ChildrenSee::variables || params.sem != Sem::gene,
+        "[simulate] gene equations need positive parents, which coarse columns are not; use children_see variables");
   check(params.missing_by == MissingBy::random || params.nodes >= 2,
         "[simulate] cells of one variable cannot be missing by another column; use more nodes, or missing_by random");
 }
@@ -65,6 +67,8 @@ const Description& SimulateParams::description() {
           .field("weight_low", &P::weight_low, "smallest size of a linear weight", at_least(0))
           .field("weight_high", &P::weight_high, "largest size of a linear weight", at_least(0))
           .field("kinds", &P::kinds, "what the columns are made of the variables: continuous, levels, counts, or mixed")
+          .field("children_see", &P::children_see,
+                 "parents of the equations: variables before they are made coarse, or columns, whose graph then holds")
           .field("missing_share", &P::missing_share, "share of missing cells", from_to(0, 0.5))
           .field("missing_by", &P::missing_by, "cells are missing at random, or where another column is large")
           .rule(check_params)
@@ -212,10 +216,19 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
     equations::draw_noise(simulation.noise[static_cast<std::size_t>(node)], params.rows,
                           key.split(kNoise).split(static_cast<std::uint64_t>(node)), table.col(node).data());
   });
+  simulation.kinds = coarse::draw_kinds(params.kinds, params.nodes, key.split(kKinds));
+  Matrix columns(params.rows, params.nodes);
   for (const std::vector<int>& generation : generations(simulation.dag)) {
     const auto apply = [&](std::ptrdiff_t i) {
       throw_if_interrupted(progress);
-      apply_equation(params, simulation, key.split(kFunctions), generation[static_cast<std::size_t>(i)], progress);
+      const int node = generation[static_cast<std::size_t>(i)];
+      apply_equation(params, simulation, key.split(kFunctions), node, progress);
+      columns.col(node) = table.col(node);
+      coarse::apply(simulation.kinds[at(node)], key.split(kCoarse).split(static_cast<std::uint64_t>(node)),
+                    columns.col(node));
+      if (params.children_see == ChildrenSee::columns && simulation.kinds[at(node)] != Kinds::continuous) {
+        coarse::replace(columns.col(node), table.col(node));
+      }
       progress.advance(1);
     };
     const auto size = static_cast<std::ptrdiff_t>(generation.size());
@@ -226,11 +239,7 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
       parallel_for(size, apply);
     }
   }
-  simulation.kinds = coarse::draw_kinds(params.kinds, params.nodes, key.split(kKinds));
-  parallel_for(params.nodes, [&](std::ptrdiff_t node) {
-    coarse::apply(simulation.kinds[static_cast<std::size_t>(node)],
-                  key.split(kCoarse).split(static_cast<std::uint64_t>(node)), table.col(node));
-  });
+  table.swap(columns);
   coarse::remove_cells(params.missing_share, params.missing_by, key.split(kMissing), table);
   return simulation;
 }

@@ -56,8 +56,7 @@ constexpr auto enum_names(Noise) {
                                          {Noise::mixed, "mixed"}});
 }
 
-/// What the columns of the table are. The equations hold for the variables before they are made coarse, so children see
-/// more of their parents than the table does; the same seed without this gives those.
+/// What the columns of the table are made of the variables.
 enum class Kinds {
   continuous,  ///< as the equations give them
   mixed,       ///< of the columns, at random, 30 % continuous, 45 % levels, 25 % counts
@@ -69,6 +68,17 @@ constexpr auto enum_names(Kinds) {
                                          {Kinds::mixed, "mixed"},
                                          {Kinds::levels, "levels"},
                                          {Kinds::counts, "counts"}});
+}
+
+/// What the equations of children are given where a column is coarse.
+enum class ChildrenSee {
+  variables,  ///< as they were: the same variables as the seed gives without kinds. A coarse column then screens off
+              ///< less than its variable does, so columns depend on more others than the graph's boundaries say
+  columns  ///< as they are in the table, with mean and deviation of the variable: the graph's boundaries hold
+};
+constexpr auto enum_names(ChildrenSee) {
+  return std::to_array<EnumName<ChildrenSee>>(
+      {{ChildrenSee::variables, "variables"}, {ChildrenSee::columns, "columns"}});
 }
 
 /// Which cells are missing.
@@ -91,6 +101,7 @@ struct SimulateParams {
   double weight_low = 0.5;  ///< |w| of linear and mlp weights is uniform on [weight_low, weight_high], its sign a coin;
   double weight_high = 2.0;  ///< the other equations have no weights and refuse any other range than this
   Kinds kinds = Kinds::continuous;
+  ChildrenSee children_see = ChildrenSee::variables;
   double missing_share = 0;  ///< of the cells of a column that has missing ones
   MissingBy missing_by = MissingBy::random;
 

@@ -67,6 +67,7 @@ def simulate(
     weight_low: float = 0.5,
     weight_high: float = 2.0,
     kinds: str = 'continuous',
+    children_see: str = 'variables',
     missing_share: float = 0.0,
     missing_by: str = 'random',
     random_state: int | np.random.RandomState | np.random.Generator | None = 0,
@@ -93,7 +94,11 @@ def simulate(
         The size of linear weights.
     kinds : {'continuous', 'mixed', 'levels', 'counts'}
         What the columns are made of the variables: the variables themselves, two to five levels, counts with many
-        zeros, or some of each. The graph, and the variables before they are made coarse, are those of the same seed.
+        zeros, or some of each.
+    children_see : {'variables', 'columns'}
+        What the equations of children are given: variables before they are made coarse, which are those of the same
+        seed without ``kinds``; or the columns, so that the boundaries of the graph are those of the table. A coarse
+        column screens off less than its variable does.
     missing_share : float
         Share of missing cells, which are NaN; 0.5 at most.
     missing_by : {'random', 'column'}
@@ -115,7 +120,7 @@ def simulate(
     """
     given = {"graph": graph, "nodes": nodes, "degree": degree, "sem": sem, "noise": noise, "rows": rows}
     given |= {"weight_low": weight_low, "weight_high": weight_high, "seed": seed_of(random_state)}
-    given |= {"kinds": kinds, "missing_share": missing_share, "missing_by": missing_by}
+    given |= {"kinds": kinds, "children_see": children_see, "missing_share": missing_share, "missing_by": missing_by}
     options = {name: plain(SIMULATE[name], value) for name, value in given.items()}
     with running(n_jobs, verbose) as run:
         made = _core.simulate(options, run)

@@ -36,7 +36,7 @@ def curved_npy(curved, tmp_path_factory):
 
 def test_simulated_data(program, tmp_path) -> None:
     options = {"graph": "sf", "nodes": 8, "degree": 2, "sem": "mlp", "noise": "mixed", "rows": 50}
-    options |= {"kinds": "mixed", "missing_share": 0.1, "missing_by": "column"}
+    options |= {"kinds": "mixed", "children_see": "columns", "missing_share": 0.1, "missing_by": "column"}
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
     program.result("simulate", *words, "--seed", 4, "--format", "npy", "--out", tmp_path)
     made = fansite.simulate(**options, random_state=4)

@@ -82,6 +82,19 @@ void remove_where_large(double share, Random& random, const Eigen::Ref<const Vec
   }
 }
 
+struct MeanAndDeviation {
+  double mean, deviation;
+};
+
+// In plain order, so that the bits are the same on every machine.
+MeanAndDeviation mean_and_deviation(const Eigen::Ref<const Vector>& values) {
+  const auto rows = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  for (const double value : values) squares += (value - sum / rows) * (value - sum / rows);
+  return {sum / rows, std::sqrt(squares / rows)};
+}
+
 }  // namespace
 
 std::vector<Kinds> draw_kinds(Kinds kinds, int nodes, Key key) {
@@ -100,6 +113,12 @@ void apply(Kinds kind, Key key, Eigen::Ref<Vector> column) {
   Random random(key);
   if (kind == Kinds::levels) levels(random, column);
   if (kind == Kinds::counts) counts(random, column);
+}
+
+void replace(const Eigen::Ref<const Vector>& column, Eigen::Ref<Vector> variable) {
+  const MeanAndDeviation from = mean_and_deviation(column), to = mean_and_deviation(variable);
+  const double scale = from.deviation > 0 ? to.deviation / from.deviation : 0;
+  for (Index i = 0; i < column.size(); ++i) variable[i] = to.mean + scale * (column[i] - from.mean);
 }
 
 void remove_cells(double share, MissingBy by, Key key, Matrix& table) {

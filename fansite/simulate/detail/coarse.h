@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a simulated table that was continuous and complete: columns with few values, and missing cells. The
-// equations have used the values as they were, so the same seed gives the same table before all this.
+// What becomes of a simulated table that was continuous and complete: columns with few values, and missing cells.
 #pragma once
 
 #include <vector>
@@ -15,8 +14,12 @@ namespace fansite::coarse {
 /// The kind of each variable, never `mixed`, whose shares hold as nearly as whole columns can.
 std::vector<Kinds> draw_kinds(Kinds kinds, int nodes, Key key);
 
-/// Turns a column of numbers into one of its kind, in place. Both are increasing maps of the column.
+/// Turns a column of numbers into one of its kind, in place. All are increasing maps of the column.
 void apply(Kinds kind, Key key, Eigen::Ref<Vector> column);
+
+/// Turns a variable into its column, with the mean and the deviation that the variable has: equations were made for
+/// such.
+void replace(const Eigen::Ref<const Vector>& column, Eigen::Ref<Vector> variable);
 
 /// Makes cells NaN.
 void remove_cells(double share, MissingBy by, Key key, Matrix& table);
