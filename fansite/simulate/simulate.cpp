@@ -224,8 +224,8 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
       const int node = generation[static_cast<std::size_t>(i)];
       apply_equation(params, simulation, key.split(kFunctions), node, progress);
       columns.col(node) = table.col(node);
-      coarse::apply(simulation.kinds[at(node)], key.split(kCoarse).split(static_cast<std::uint64_t>(node)),
-                    columns.col(node));
+      coarse::apply(simulation.kinds[at(node)], key.split(kCoarse).split(static_cast<std::uint64_t>(node)), node,
+                    columns);
       if (params.children_see == ChildrenSee::columns && simulation.kinds[at(node)] != Kinds::continuous) {
         coarse::replace(columns.col(node), table.col(node));
       }

@@ -109,10 +109,10 @@ std::vector<Kinds> draw_kinds(Kinds kinds, int nodes, Key key) {
   return result;
 }
 
-void apply(Kinds kind, Key key, Eigen::Ref<Vector> column) {
+void apply(Kinds kind, Key key, int column, Matrix& table) {
   Random random(key);
-  if (kind == Kinds::levels) levels(random, column);
-  if (kind == Kinds::counts) counts(random, column);
+  if (kind == Kinds::levels) levels(random, table.col(column));
+  if (kind == Kinds::counts) counts(random, table.col(column));
 }
 
 void replace(const Eigen::Ref<const Vector>& column, Eigen::Ref<Vector> variable) {

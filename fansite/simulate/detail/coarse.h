@@ -15,7 +15,7 @@ namespace fansite::coarse {
 std::vector<Kinds> draw_kinds(Kinds kinds, int nodes, Key key);
 
 /// Turns a column of numbers into one of its kind, in place. All are increasing maps of the column.
-void apply(Kinds kind, Key key, Eigen::Ref<Vector> column);
+void apply(Kinds kind, Key key, int column, Matrix& table);
 
 /// Turns a variable into its column, with the mean and the deviation that the variable has: equations were made for
 /// such.
