@@ -84,6 +84,7 @@ $(VENV)/ready:
 
 bench: configure $(VENV)/installed ## the benchmarks of bench/, each figure beside its target
 	@cmake --build --preset $(PRESET) --target benchmarks fansite_cli
+	@$(PYTHON) -m pip install --quiet "fansite[bench]"
 	@tools/bench.sh $(BUILD)/bench
 
 check:     ## every check below, one after the other; hours on two cores

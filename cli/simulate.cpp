@@ -40,6 +40,7 @@ std::string describe(const Simulation& simulation, const SimulateParams& params)
   json["data_hash"] = fmt::format("{:016x}", hash_of(simulation.data));
   json["variables"] = simulation.data.names;
   for (const Noise distribution : simulation.noise) json["noise"].push_back(name(distribution));
+  for (const Kinds kind : simulation.kinds) json["kinds"].push_back(name(kind));
   json["edges"] = nlohmann::ordered_json::array();
   for (int from = 0; from < simulation.dag.nodes(); ++from) {
     for (const int to : simulation.dag.children(from)) {

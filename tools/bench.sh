@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every benchmark, each figure beside its target. About twenty minutes on two cores: of the flows a first look only
-# (bench_nonlinear and bench_study without options take hours, and their targets are for that).
+# Every benchmark, each figure beside its target. About forty minutes on two cores: of the flows a first look only
+# (bench_nonlinear, bench_mixed_tables and bench_study without options take hours, and their targets are for that).
 set -euo pipefail
 folder=$1
 for name in markov_boundaries scaling calibration csv; do
@@ -10,6 +10,9 @@ for name in markov_boundaries scaling calibration csv; do
 done
 echo "=== nonlinear ==="
 "$folder/bench_nonlinear" --sets gp_d30,sachs,linear --orders 1 --seeds 1 --effort quick
+echo
+echo "=== mixed tables ==="
+"$folder/bench_mixed_tables" --tables 4 --effort quick
 echo
 echo "=== graphs ==="
 "$folder/bench_graphs" --sets gp_d30 --links oracle
@@ -25,6 +28,9 @@ echo "=== plan ==="
 echo
 echo "=== flow ==="
 "$folder/../fansite" bench flow
+echo
+echo "=== real tables ==="
+build/venv/bin/python bench/real_tables.py --settings gaussian --cache build/real_tables
 echo
 echo "=== python ==="
 build/venv/bin/python python/tools/import_time.py

@@ -8,6 +8,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/simulate/detail/coarse.h"
 #include "fansite/simulate/detail/equations.h"
 
 namespace fansite {
@@ -16,7 +17,7 @@ namespace {
 constexpr Index kMaxGpRows = 5000;
 
 // Streams under the seed; per variable they split again, so nothing depends on the order of work.
-enum Stream : std::uint64_t { kGraph, kWeights, kNoiseDistributions, kNoise, kFunctions };
+enum Stream : std::uint64_t { kGraph, kWeights, kNoiseDistributions, kNoise, kFunctions, kKinds, kCoarse, kMissing };
 
 std::size_t at(int node) { return static_cast<std::size_t>(node); }
 
@@ -44,6 +45,10 @@ void check_params(const SimulateParams& params) {
         "[simulate] {} rows are too many for {} equations, whose functions are drawn exactly at every row; the limit "
         "is {}",
         params.rows, name(params.sem), kMaxGpRows);
+  check(params.children_see == ChildrenSee::variables || params.sem != Sem::gene,
+        "[simulate] gene equations need positive parents, which coarse columns are not; use children_see variables");
+  check(params.missing_by == MissingBy::random || params.nodes >= 2,
+        "[simulate] cells of one variable cannot be missing by another column; use more nodes, or missing_by random");
 }
 
 }  // namespace
@@ -61,6 +66,11 @@ const Description& SimulateParams::description() {
           .field("seed", &P::seed, "same seed, same data, on every machine")
           .field("weight_low", &P::weight_low, "smallest size of a linear weight", at_least(0))
           .field("weight_high", &P::weight_high, "largest size of a linear weight", at_least(0))
+          .field("kinds", &P::kinds, "what the columns are made of the variables: continuous, levels, counts, or mixed")
+          .field("children_see", &P::children_see,
+                 "parents of the equations: variables before they are made coarse, or columns, whose graph then holds")
+          .field("missing_share", &P::missing_share, "share of missing cells", from_to(0, 0.5))
+          .field("missing_by", &P::missing_by, "cells are missing at random, or where another column is large")
           .rule(check_params)
           .done();
   return list;
@@ -206,10 +216,19 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
     equations::draw_noise(simulation.noise[static_cast<std::size_t>(node)], params.rows,
                           key.split(kNoise).split(static_cast<std::uint64_t>(node)), table.col(node).data());
   });
+  simulation.kinds = coarse::draw_kinds(params.kinds, params.nodes, key.split(kKinds));
+  Matrix columns(params.rows, params.nodes);
   for (const std::vector<int>& generation : generations(simulation.dag)) {
     const auto apply = [&](std::ptrdiff_t i) {
       throw_if_interrupted(progress);
-      apply_equation(params, simulation, key.split(kFunctions), generation[static_cast<std::size_t>(i)], progress);
+      const int node = generation[static_cast<std::size_t>(i)];
+      apply_equation(params, simulation, key.split(kFunctions), node, progress);
+      columns.col(node) = table.col(node);
+      coarse::apply(simulation.kinds[at(node)], key.split(kCoarse).split(static_cast<std::uint64_t>(node)), node,
+                    columns);
+      if (params.children_see == ChildrenSee::columns && simulation.kinds[at(node)] != Kinds::continuous) {
+        coarse::replace(columns.col(node), table.col(node));
+      }
       progress.advance(1);
     };
     const auto size = static_cast<std::ptrdiff_t>(generation.size());
@@ -220,6 +239,8 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
       parallel_for(size, apply);
     }
   }
+  table.swap(columns);
+  coarse::remove_cells(params.missing_share, params.missing_by, key.split(kMissing), table);
   return simulation;
 }
 

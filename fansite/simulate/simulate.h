@@ -56,6 +56,40 @@ constexpr auto enum_names(Noise) {
                                          {Noise::mixed, "mixed"}});
 }
 
+/// What the columns of the table are made of the variables.
+enum class Kinds {
+  continuous,  ///< as the equations give them
+  mixed,       ///< of the columns, at random, 30 % continuous, 45 % levels, 25 % counts
+  levels,      ///< 0, 1, …: two to five of them, cut at random quantiles, each with at least 10 % of the rows
+  counts       ///< 0, 1, …: 30 to 60 % zeros, one row in twenty reaches 3 to 5
+};
+constexpr auto enum_names(Kinds) {
+  return std::to_array<EnumName<Kinds>>({{Kinds::continuous, "continuous"},
+                                         {Kinds::mixed, "mixed"},
+                                         {Kinds::levels, "levels"},
+                                         {Kinds::counts, "counts"}});
+}
+
+/// What the equations of children are given where a column is coarse.
+enum class ChildrenSee {
+  variables,  ///< as they were: the same variables as the seed gives without kinds. A coarse column then screens off
+              ///< less than its variable does, so columns depend on more others than the graph's boundaries say
+  columns  ///< as they are in the table, with mean and deviation of the variable: the graph's boundaries hold
+};
+constexpr auto enum_names(ChildrenSee) {
+  return std::to_array<EnumName<ChildrenSee>>(
+      {{ChildrenSee::variables, "variables"}, {ChildrenSee::columns, "columns"}});
+}
+
+/// Which cells are missing.
+enum class MissingBy {
+  random,  ///< every cell with the same probability
+  column   ///< a third of the columns is complete; in the others cells are missing where one of those is large
+};
+constexpr auto enum_names(MissingBy) {
+  return std::to_array<EnumName<MissingBy>>({{MissingBy::random, "random"}, {MissingBy::column, "column"}});
+}
+
 struct SimulateParams {
   GraphModel graph = GraphModel::er;
   int nodes = 30;
@@ -66,6 +100,10 @@ struct SimulateParams {
   std::uint64_t seed = 0;
   double weight_low = 0.5;  ///< |w| of linear and mlp weights is uniform on [weight_low, weight_high], its sign a coin;
   double weight_high = 2.0;  ///< the other equations have no weights and refuse any other range than this
+  Kinds kinds = Kinds::continuous;
+  ChildrenSee children_see = ChildrenSee::variables;
+  double missing_share = 0;  ///< of the cells of a column that has missing ones
+  MissingBy missing_by = MissingBy::random;
 
   static const Description& description();
 };
@@ -73,8 +111,9 @@ struct SimulateParams {
 struct Simulation {
   Dag dag;
   Matrix weights;  ///< weights(i, j) of i → j for linear data; the sign of regulation for gene data; else 0/1
-  std::vector<Noise> noise;  ///< the distribution of each variable's noise, never `mixed`
-  Dataset data;              ///< x1, x2, …; genes are g1, g2, …
+  std::vector<Noise> noise;       ///< the distribution of each variable's noise, never `mixed`
+  Dataset data;                   ///< x1, x2, …; genes are g1, g2, …
+  std::vector<Kinds> kinds = {};  ///< of each column, never `mixed`
 };
 
 /// Graph, equations and rows. Progress counts variables. Parameters out of range are a UsageError.

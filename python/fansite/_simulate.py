@@ -28,6 +28,8 @@ class Simulation:
     """Of linear relations; the sign of regulation for genes; else 0 and 1."""
     noise: list[str]
     """The distribution of each variable's noise."""
+    kinds: list[str]
+    """Of each column: continuous, levels or counts."""
 
     @property
     def boundaries(self) -> dict[str, list[str]]:
@@ -64,6 +66,10 @@ def simulate(
     rows: int = 1000,
     weight_low: float = 0.5,
     weight_high: float = 2.0,
+    kinds: str = 'continuous',
+    children_see: str = 'variables',
+    missing_share: float = 0.0,
+    missing_by: str = 'random',
     random_state: int | np.random.RandomState | np.random.Generator | None = 0,
     n_jobs: int | None = None,
     verbose: int | bool = False,
@@ -86,6 +92,17 @@ def simulate(
         Number of rows.
     weight_low, weight_high : float
         The size of linear weights.
+    kinds : {'continuous', 'mixed', 'levels', 'counts'}
+        What the columns are made of the variables: the variables themselves, two to five levels, counts with many
+        zeros, or some of each.
+    children_see : {'variables', 'columns'}
+        What the equations of children are given: variables before they are made coarse, which are those of the same
+        seed without ``kinds``; or the columns, so that the boundaries of the graph are those of the table. A coarse
+        column screens off less than its variable does.
+    missing_share : float
+        Share of missing cells, which are NaN; 0.5 at most.
+    missing_by : {'random', 'column'}
+        Cells are missing at random, or where another column, which is complete, is large.
     random_state, n_jobs, verbose
         As in MarkovBoundary.
 
@@ -103,7 +120,8 @@ def simulate(
     """
     given = {"graph": graph, "nodes": nodes, "degree": degree, "sem": sem, "noise": noise, "rows": rows}
     given |= {"weight_low": weight_low, "weight_high": weight_high, "seed": seed_of(random_state)}
+    given |= {"kinds": kinds, "children_see": children_see, "missing_share": missing_share, "missing_by": missing_by}
     options = {name: plain(SIMULATE[name], value) for name, value in given.items()}
     with running(n_jobs, verbose) as run:
         made = _core.simulate(options, run)
-    return Simulation(made.names, made.values, made.adjacency, made.weights, made.noise)
+    return Simulation(made.names, made.values, made.adjacency, made.weights, made.noise, made.kinds)

@@ -22,6 +22,11 @@ void bind_simulate(nb::module_& m) {
         std::vector<std::string> distributions;
         for (const Noise distribution : self.noise) distributions.emplace_back(name(distribution));
         return distributions;
+      })
+      .def_prop_ro("kinds", [](const Simulation& self) {
+        std::vector<std::string> kinds;
+        for (const Kinds kind : self.kinds) kinds.emplace_back(name(kind));
+        return kinds;
       });
   m.def(
       "simulate",

@@ -36,15 +36,18 @@ def curved_npy(curved, tmp_path_factory):
 
 def test_simulated_data(program, tmp_path) -> None:
     options = {"graph": "sf", "nodes": 8, "degree": 2, "sem": "mlp", "noise": "mixed", "rows": 50}
-    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    options |= {"kinds": "mixed", "children_see": "columns", "missing_share": 0.1, "missing_by": "column"}
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
     program.result("simulate", *words, "--seed", 4, "--format", "npy", "--out", tmp_path)
     made = fansite.simulate(**options, random_state=4)
-    assert np.array_equal(made.values, np.load(tmp_path / "data.npy"))
+    assert np.array_equal(made.values, np.load(tmp_path / "data.npy"), equal_nan=True)
     truth = pd.read_csv(tmp_path / "dag.csv")
     assert list(truth.columns) == made.names
     assert np.array_equal(made.adjacency, truth.to_numpy())
     told = json.loads((tmp_path / "simulation.json").read_text())
     assert made.noise == told["noise"]
+    assert made.kinds == told["kinds"]
+    assert set(made.kinds) == {"continuous", "levels", "counts"}
     assert [edge["weight"] for edge in told["edges"]] == list(made.weights[np.nonzero(made.adjacency)])
 
 
