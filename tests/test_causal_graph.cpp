@@ -344,16 +344,46 @@ TEST(CausalGraphOfOddTables, ATableOfConstantsOrOneColumnHasNoEdges) {
   EXPECT_EQ(parse_graph(to_json(result, {}), "r").adjacency, ByteMatrix::Zero(2, 2));
 }
 
-TEST(CausalGraphOfOddTables, MissingAndInfiniteCellsAllowNoAnswer) {
+TEST(CausalGraphOfOddTables, MissingAndInfiniteCellsAllowNoAnswerWhereTheMethodCannot) {
   const ByteMatrix links = all_pairs(4);
   for (const double bad : {std::nan(""), static_cast<double>(INFINITY)}) {
     Dataset data = curved();
     data.values(17, c) = bad;
     for (const char* each : kMethods) {
+      if (std::isnan(bad) && graph_methods().at(each).can.handles_missing_cells) continue;
       EXPECT_THROW(find(data, &links, method(each)), DataError) << each;
       EXPECT_THROW(find(data, nullptr, method(each)), DataError) << each;
     }
   }
+}
+
+TEST(CausalGraphOfOddTables, MissingCellsAreDrawn) {
+  const ByteMatrix links = all_pairs(4);
+  Dataset data = curved();
+  for (Index row = 0; row < 20; ++row) data.values(row, row % 4) = std::nan("");
+  const CausalGraphResult result = find(data, &links);
+  EXPECT_EQ(result.graph.directed, truth().adjacency());
+  EXPECT_EQ(detail(result, "draws"), Value(std::int64_t{5}));
+  EXPECT_THAT(result.how, HasSubstr("5 draws of the missing cells"));
+  EXPECT_EQ(result.weights, find(data, &links).weights);
+}
+
+TEST(CausalGraphOfOddTables, LevelsAreWarnedOfAndTheirDirectionsRestOnColliders) {
+  Random random(Key{3});
+  Dataset data{{"dose", "sex", "ill"}, Matrix(500, 3)};
+  for (auto row : data.values.rowwise()) {
+    const double dose = random.normal(), sex = random.coin() ? 1 : 0;
+    row << dose, sex, random.uniform() < 1 / (1 + std::exp(-2 * dose - 3 * sex + 1.5)) ? 1 : 0;
+  }
+  const ByteMatrix links = all_pairs(3);
+  const CausalGraphResult result = find(data, &links);
+  EXPECT_EQ(result.graph.directed, Dag(3, {{0, 2}, {1, 2}}).adjacency());
+  EXPECT_THAT(result.warnings, Contains(AllOf(HasSubstr("'sex'"), HasSubstr("'ill'"), HasSubstr("are discrete"),
+                                              HasSubstr("colliders and knowledge"))));
+  EXPECT_FALSE(result.additivity->applicable);
+  const Json json = Json::parse(to_json(result, {}));
+  EXPECT_TRUE(json.at("additivity").at("additive").is_null());
+  EXPECT_EQ(json.at("additivity").at("tested"), 0);
 }
 
 // ---- As published ---------------------------------------------------------------------------------------------------

@@ -289,5 +289,46 @@ TEST(Surprisals, FallAsRelationsLoseTheirNoiseDownToTheLeastSpread) {
   }
 }
 
+// ---- By group -------------------------------------------------------------------------------------------------------
+
+TEST(SurprisalsByGroup, KnowThatGroupsAreWideAndNarrow) {
+  Vector e = normals(4000, 15);
+  std::vector<int> groups;
+  for (Index i = 0; i < e.size(); ++i) {
+    groups.push_back(static_cast<int>(i % 2));
+    e[i] *= i % 2 == 0 ? 0.2 : 1;
+  }
+  const double exact = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e) + 0.5 * std::log(0.2);
+  for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
+    EXPECT_NEAR(surprisals(e, noise, groups).mean(), exact, 0.04);
+    EXPECT_GT(surprisals(e, noise).mean(), exact + 0.1);
+  }
+}
+
+TEST(SurprisalsByGroup, OfGroupsThatAreAlikeAreThoseOfAll) {
+  const Vector e = normals(1000, 16);
+  std::vector<int> groups;
+  Random random(Key{17});
+  for (Index i = 0; i < e.size(); ++i) groups.push_back(static_cast<int>(random.below(10)));
+  for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
+    const double all = surprisals(e, noise).mean(), by_group = surprisals(e, noise, groups).mean();
+    EXPECT_LE(by_group, all);
+    EXPECT_GT(by_group, all - 0.005);
+    EXPECT_EQ(surprisals(e, noise, std::vector<int>(1000, 3)), surprisals(e, noise));
+  }
+}
+
+// Of 60 % zeros a group of ten rows is all zeros now and then.
+TEST(SurprisalsByGroup, GainNoMoreThanTheShareOfAGroupAllows) {
+  Vector e = levels(400, 3, 0.6, 18);
+  std::vector<int> groups(400, 0);
+  for (Index i = 0; i < 10; ++i) {
+    e[i] = 0;
+    groups[static_cast<std::size_t>(i)] = 1;
+  }
+  const double all = surprisals(e, NoiseDistribution::any).mean();
+  EXPECT_GT(surprisals(e, NoiseDistribution::any, groups).mean(), all - 10.0 / 400 * std::log(40.0) - 0.02);
+}
+
 }  // namespace
 }  // namespace fansite::causal

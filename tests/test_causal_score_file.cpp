@@ -54,7 +54,7 @@ TEST(Bytes, EveryBitComesBack) {
     RC_ASSERT(back.identity == checkpoint.identity);
     RC_ASSERT(to_bytes(back) == bytes);
   }));
-  EXPECT_EQ(to_bytes(small_scores()).substr(0, 16), std::string("FANSITE\x1a\x02\0\0\0\x03\0\0\0", 16));
+  EXPECT_EQ(to_bytes(small_scores()).substr(0, 16), std::string("FANSITE\x1a\x03\0\0\0\x03\0\0\0", 16));
 }
 
 TEST(Bytes, ScoresComeBackAsTheyWere) {
@@ -85,7 +85,7 @@ TEST(Bytes, OtherFilesAreNamed) {
   EXPECT_THAT(error_of(other), HasSubstr("this is the checkpoint of a search for boundaries, not the checkpoint of"));
   other[12] = 5;
   EXPECT_THAT(error_of(other), HasSubstr("damaged"));
-  other[8] = 3;
+  other[8] = 4;
   EXPECT_THAT(error_of(other), HasSubstr("Update fansite"));
   EXPECT_THAT(error_of(to_bytes(small_networks())), HasSubstr("names another state"));
 }

@@ -48,7 +48,7 @@ TEST(Bytes, EveryBitComesBack) {
     RC_ASSERT(back.identity == checkpoint.identity);
     RC_ASSERT(to_bytes(back) == bytes);
   }));
-  EXPECT_EQ(to_bytes(small_networks()).substr(0, 16), std::string("FANSITE\x1a\x02\0\0\0\x03\0\0\0", 16));
+  EXPECT_EQ(to_bytes(small_networks()).substr(0, 16), std::string("FANSITE\x1a\x03\0\0\0\x03\0\0\0", 16));
 }
 
 TEST(Bytes, DamageAtAnyPlaceIsNoticed) { expect_damage_noticed(to_bytes(small_networks()), error_of); }

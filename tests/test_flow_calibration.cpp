@@ -90,6 +90,8 @@ TEST(ConditionalDistribution, OfALinearGaussianModelHasItsProbabilities) {
   params.train.steps = params.train.evaluate_every = 1;
   NoProgress silent;
   Ensemble ensemble = train_ensemble(data, params, silent);
+  ensemble.linear.clear();
+  ensemble.linear_share = {};
   Matrix covariance = Matrix::Identity(3, 3);
   covariance(0, 1) = covariance(1, 0) = 0.8;
   for (Network& network : ensemble.networks) {
@@ -212,8 +214,8 @@ TEST(Calibration, StopsWhenAsked) {
               HasSubstr("0 bins"));
 }
 
-// In the table's columns: a constant, a copy, and a column of few values.
-TEST(Calibration, OfATableLeavesOutWhatHasNoDensity) {
+// In the table's columns: a constant, a copy, and a column of few values, whose u is a random place in its step.
+TEST(Calibration, OfATableLeavesOutWhatIsDetermined) {
   Dataset data = pair(400, 0.6, 6);
   data.names = {"constant", "x", "y", "copy", "coarse"};
   const Matrix xyz = data.values;
@@ -224,9 +226,10 @@ TEST(Calibration, OfATableLeavesOutWhatHasNoDensity) {
   NoProgress silent;
   const std::vector<EntropyQuery> queries = {{0, {1}}, {2, {0, 1}}, {1, {3}}, {4, {1}}, {3, {2, 4}}};
   const Calibration found = estimator.calibration(queries, {}, silent);
-  ASSERT_EQ(found.targets.size(), 2u);
+  ASSERT_EQ(found.targets.size(), 3u);
   EXPECT_EQ(found.targets[0].target, 2);
-  EXPECT_EQ(found.targets[1].target, 3);
+  EXPECT_EQ(found.targets[1].target, 4);
+  EXPECT_EQ(found.targets[2].target, 3);
   EXPECT_EQ(found.rows, 400);
   for (const TargetCalibration& target : found.targets) EXPECT_GT(target.p_value, 0.01) << target.target;
 }

@@ -27,6 +27,7 @@ Dataset table_of(Matrix values) {
 
 EnsembleParams settings(int repeats, std::int64_t steps, std::uint64_t seed = 1) {
   EnsembleParams params;
+  params.linear = false;  // networks alone
   params.folds = 2;
   params.repeats = repeats;
   params.train.steps = params.train.evaluate_every = steps;
@@ -323,7 +324,7 @@ TEST(DependenceScores, EqualAPlainLoopOverNetworksAndNodes) {
     for (std::size_t m = 0; m < ensemble.networks.size(); ++m) {
       const EnsembleDensity::Part& part = density.parts()[m];
       if (ensemble.has_seen(ensemble.networks[m], row)) continue;
-      Table variants = part.table.row(row).replicate((kNodes + 1) * (kNodes + 1), 1);
+      Table variants = part.table.score.row(row).replicate((kNodes + 1) * (kNodes + 1), 1);
       for (int q = 0; q <= kNodes; ++q) {
         for (int r = 0; r <= kNodes; ++r) {
           if (q < kNodes) variants(q * (kNodes + 1) + r, part.place[t]) = t_nodes(row, q);

@@ -29,6 +29,7 @@ Dataset curved_table(Index rows, int columns) {
 
 Ensemble trained_on(const Dataset& data, int folds = 3, int repeats = 2) {
   EnsembleParams params;
+  params.linear = false;  // networks alone
   params.folds = folds;
   params.repeats = repeats;
   params.train.steps = 120;
@@ -137,7 +138,7 @@ TEST(EnsembleDensity, EveryRowIsUnseenByOneNetworkOfEachRepeat) {
         ++judges[static_cast<std::size_t>(part.unseen[i])];
         EXPECT_FALSE(ensemble.has_seen(ensemble.networks[k], part.unseen[i]));
         for (int column = 0; column < 4; ++column) {
-          EXPECT_EQ(part.unseen_table(static_cast<Index>(i), part.place[static_cast<std::size_t>(column)]),
+          EXPECT_EQ(part.unseen_table.score(static_cast<Index>(i), part.place[static_cast<std::size_t>(column)]),
                     density.values()(part.unseen[i], column));
         }
       }

@@ -26,6 +26,7 @@ const NoProgress kSilent;  // frontiers keep a reference
 
 FlowEstimator trained_on(const Dataset& data, std::int64_t steps, int repeats = 1) {
   EnsembleParams params;
+  params.linear = false;  // networks alone
   params.folds = 2;
   params.repeats = repeats;
   params.train.steps = params.train.evaluate_every = steps;
@@ -136,8 +137,8 @@ TEST(FlowFrontier, TwoPassesFindTheBestOfManyRows) {
     const std::int64_t between = flow.evaluations();
     const Candidate exact = best_by_brute_force(flow, target, frontier->members(0), all_candidates(d));
     if (expected == 7) {
-      // By 2 networks: every candidate at 1000 rows, S and S ∪ T each; then 8, and S as it was, at all rows.
-      EXPECT_EQ(between - before, 2 * (2 * 20 * 1000 + 2 * (8 + 1) * 1600));
+      // By 2 networks: every candidate, and S as it was, at 1000 rows, S and S ∪ T each; then 8 of them at all rows.
+      EXPECT_EQ(between - before, 2 * (2 * (20 + 1) * 1000 + 2 * (8 + 1) * 1600));
     }
     asked += between - before;
     by_brute_force += flow.evaluations() - between;
@@ -333,6 +334,7 @@ TEST(FlowPairs, EvidenceIsTheSameFromEitherSide) {
 TEST(FlowPairs, RoundingIsNoEvidence) {
   const Dataset data = pair_table(200, 5);
   EnsembleParams params;
+  params.linear = false;
   params.folds = 2;
   params.repeats = 1;
   params.train.steps = 1;

@@ -236,7 +236,7 @@ TEST(Absurd, WeightsAreTakenBack) {
 
 TEST(Absurd, TablesAreRefusedWithTheFix) {
   for (const BaseKind base : {BaseKind::none, BaseKind::gaussian}) {
-    for (const float absurd : {1e30f, 3e38f, HUGE_VALF, std::nanf("")}) {
+    for (const float absurd : {1e30f, 3e38f, HUGE_VALF}) {
       RowTable table = noise(100, 3, 26);
       table.array() += absurd;
       TrainParams params;

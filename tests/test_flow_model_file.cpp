@@ -71,6 +71,8 @@ Ensemble random_ensemble(Random& random) {
   EnsembleParams& params = e.params;
   params.folds = between(random, 1, 3);
   params.repeats = between(random, 1, 2);
+  params.linear = random.coin();
+  params.train.noise = random.coin() ? 0 : 0.125;
   params.transform = static_cast<TransformKind>(between(random, 0, 2));
   params.seed = ~std::uint64_t{0} - random.bits();
   params.shape = {d, between(random, 1, 7), d == 1 ? 0 : between(random, 1, d - 1), between(random, 1, 20),
@@ -84,7 +86,14 @@ Ensemble random_ensemble(Random& random) {
   params.train.patience = between(random, 0, 3);
   Matrix values(e.rows, d);
   for (double& cell : values.reshaped()) cell = random.coin() ? random.normal() : between(random, -2, 2);
-  e.transforms = fit_transforms(params.transform, values);
+  std::vector<ColumnKind> kinds;
+  for (int j = 0; j < d; ++j) kinds.push_back(static_cast<ColumnKind>(between(random, 0, 2)));
+  e.transforms = fit_transforms(params.transform, values, kinds);
+  if (d > 2 && random.coin()) e.factors = {{"f", {"a", "b", "c"}, {0, 2}}};
+  for (int fold = 0; params.folds > 1 && params.linear && fold < params.folds; ++fold) {
+    e.linear.emplace_back(Vector::Constant(d, random.normal()), Matrix::Identity(d, d));
+    e.linear_share.share.assign(static_cast<std::size_t>(d) * LinearShare::kSizes.size(), 0.25f);
+  }
   if (params.folds > 1) e.fold_of_row.resize(static_cast<std::size_t>(params.repeats));
   for (auto& folds : e.fold_of_row) {
     for (Index i = 0; i < e.rows; ++i)
@@ -398,14 +407,14 @@ TEST(ModelFile, EveryStateThatATrainingPassesThroughCanBeSaved) {
 
 TEST(ModelFile, TheLayoutIsAsDocumented) {
   const std::string bytes = to_bytes(small_ensemble());
-  EXPECT_EQ(bytes.substr(0, 16), std::string("FANSITE\x1a\x02\0\0\0\x01\0\0\0", 16));
+  EXPECT_EQ(bytes.substr(0, 16), std::string("FANSITE\x1a\x03\0\0\0\x01\0\0\0", 16));
   EXPECT_EQ(static_cast<unsigned char>(bytes[16]) + 256u * static_cast<unsigned char>(bytes[17]), header_length(bytes));
   EXPECT_EQ(bytes.substr(18, 6), std::string(6, '\0'));
   const std::string header =
-      R"({"variables":["a"],"rows":2,"data_hash":"0000000000000abc","params":{"folds":1,"repeats":1,)"
-      R"("transform":"rank","seed":0,"shape":{"variables":1,"blocks":1,"ranks":0,"outputs":1,"sigmoids":1},)"
+      R"({"variables":["a"],"factors":[],"rows":2,"data_hash":"0000000000000abc","params":{"folds":1,"repeats":1,)"
+      R"("linear":true,"transform":"rank","seed":0,"shape":{"variables":1,"blocks":1,"ranks":0,"outputs":1,"sigmoids":1},)"
       R"("train":{"steps":1000,"batch":32,"max_size":0,"subsets":"leaf","base":"none","schedule":"cosine",)"
-      R"("learning_rate":0.002,"clip":5.0,"held_out":0.1,"patience":0,"evaluate_every":250}},"transforms":[{)";
+      R"("learning_rate":0.002,"clip":5.0,"noise":0.0,"held_out":0.1,"patience":0,"evaluate_every":250}},"transforms":[{)";
   EXPECT_EQ(bytes.substr(24, header.size()), header);
   EXPECT_EQ(header_length(bytes) % 8, 0u);
   // −2.5 and 1 as doubles, least significant byte first.
@@ -414,7 +423,7 @@ TEST(ModelFile, TheLayoutIsAsDocumented) {
   EXPECT_EQ(bytes.substr(bytes.size() - 8, 4), std::string("\0\0\xC0\x3F", 4));
   EXPECT_EQ(bytes, sealed(bytes));
   EXPECT_EQ(bytes.size() % 8, 4u);
-  EXPECT_EQ(to_bytes(small_checkpoint()).substr(8, 8), std::string("\x02\0\0\0\x02\0\0\0", 8));
+  EXPECT_EQ(to_bytes(small_checkpoint()).substr(8, 8), std::string("\x03\0\0\0\x02\0\0\0", 8));
 }
 
 TEST(ModelFile, TheFoldsAreTwoBytesEachAndPadded) {
@@ -464,7 +473,7 @@ TEST(ModelFile, ForeignFilesAreNamed) {
   std::string newer = model;
   newer[8] = 7;
   EXPECT_EQ(model_error(newer),
-            "[load_model] x.fansite: written by a newer fansite, version 7 of the format where this one knows 2. "
+            "[load_model] x.fansite: written by a newer fansite, version 7 of the format where this one knows 3. "
             "Update fansite.");
   newer[8] = 1;
   EXPECT_THAT(model_error(newer), HasSubstr("written by an earlier fansite, version 1 of the format"));
@@ -485,11 +494,11 @@ TEST(ModelFile, DamageIsNamed) {
 TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
   const std::string not_a_number("\0\0\xC0\x7F", 4), infinite("\0\0\x80\xFF", 4);
   const std::string model = to_bytes(small_ensemble()), checkpoint = to_bytes(small_checkpoint());
-  EXPECT_THAT(model_error(with_number(model, 2, not_a_number)), HasSubstr("a number of networks/0/weights is not fin"));
-  EXPECT_THAT(model_error(with_number(model, 2, infinite)), HasSubstr("is not finite"));
+  EXPECT_THAT(model_error(with_number(model, 4, not_a_number)), HasSubstr("a number of networks/0/weights is not fin"));
+  EXPECT_THAT(model_error(with_number(model, 4, infinite)), HasSubstr("is not finite"));
   EXPECT_THAT(model_error(with_number(model, 0, std::string("\0\0\0\0\0\0\xF8\x7F", 8))), HasSubstr("is not finite"));
-  EXPECT_THAT(checkpoint_error(with_number(checkpoint, 6, not_a_number)), HasSubstr("learner/mean is not finite"));
-  EXPECT_THAT(checkpoint_error(with_number(checkpoint, 7, std::string("\0\0\x80\xBF", 4))),
+  EXPECT_THAT(checkpoint_error(with_number(checkpoint, 9, not_a_number)), HasSubstr("learner/mean is not finite"));
+  EXPECT_THAT(checkpoint_error(with_number(checkpoint, 10, std::string("\0\0\x80\xBF", 4))),
               HasSubstr("mean of squares is negative"));
 }
 
@@ -562,9 +571,9 @@ TEST(ModelFile, NumbersAreChecked) {
   const std::string whole = to_bytes(folded_ensemble());
   const auto number = [](double value) { return little_endian(std::bit_cast<std::uint64_t>(value)); };
   EXPECT_THAT(model_error(with_number(whole, 0, number(1))), HasSubstr("transform of column 1 does not increase"));
-  EXPECT_THAT(model_error(with_number(whole, 3, number(9))), HasSubstr("transform of column 2 does not increase"));
-  EXPECT_THAT(model_error(with_number(whole, 7, std::string("\2\0", 2))), HasSubstr("a row belongs to no fold"));
-  EXPECT_THAT(model_error(with_number(whole, 10, number(0))), HasSubstr("a variance is not positive"));
+  EXPECT_THAT(model_error(with_number(whole, 5, number(9))), HasSubstr("transform of column 2 does not increase"));
+  EXPECT_THAT(model_error(with_number(whole, 13, std::string("\2\0", 2))), HasSubstr("a row belongs to no fold"));
+  EXPECT_THAT(model_error(with_number(whole, 16, number(0))), HasSubstr("a variance is not positive"));
 }
 
 TEST(ModelFile, StatesAreChecked) {

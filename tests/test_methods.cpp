@@ -159,7 +159,7 @@ TEST(Methods, WhatAMethodCannotDoOthersMay) {
             "[method] sdcd cannot satisfy prior knowledge; fansite-anm can");
   EXPECT_EQ(message("fansite-dcd", &Capabilities::can_be_cut_short, "be cut short"),
             "[method] fansite-dcd cannot be cut short; fansite-anm can");
-  EXPECT_EQ(message("sdcd", &Capabilities::handles_missing_cells, "read minds"),
+  EXPECT_EQ(message("sdcd", &Capabilities::trains, "read minds"),
             "[method] sdcd cannot read minds; no method of this kind can");
   CausalGraphParams params("sdcd");
   params.run.time_budget = 10;
@@ -274,9 +274,9 @@ TEST(Once, GraphsHashAndInspectTheirTable) {
   }
 }
 
-// Normal scores are a table of their own. The file of their search is checked before the boundaries are found, and to
-// know whether it is theirs takes their hash; the search itself, which is not done here, would take it again.
-TEST(Once, OnlyTheFileOfNormalScoresTakesAnotherHash) {
+// The file of the search on normal scores is checked before the boundaries are found; whether it is theirs the hash of
+// the table tells.
+TEST(Once, TheFileOfNormalScoresTakesNoOtherHash) {
   const Dataset data = bent();
   const Folder folder;
   NoProgress progress;
@@ -286,7 +286,7 @@ TEST(Once, OnlyTheFileOfNormalScoresTakesAnotherHash) {
   EXPECT_EQ(work_of([&] { result = causal_graph(data, nullptr, {}, params, progress); }), (Work{1, 1}));
   ASSERT_EQ(result.scale, causal::NoiseScale::original);
   params.run.checkpoint = folder / "c";
-  EXPECT_EQ(work_of([&] { causal_graph(data, nullptr, {}, params, progress); }), (Work{2, 1}));
+  EXPECT_EQ(work_of([&] { causal_graph(data, nullptr, {}, params, progress); }), (Work{1, 1}));
 }
 
 TEST(Once, AnEntropyModelHashesAndInspectsItsTable) {

@@ -163,7 +163,7 @@ TEST(Plan, RefusesWhatTheRunRefuses) {
   params.run.model = "/nowhere/at/all";
   expect_same(bent(), params);
   Dataset broken = bent();
-  broken.values(3, 1) = NAN;
+  broken.values(3, 1) = INFINITY;
   expect_same(broken, {});
 }
 

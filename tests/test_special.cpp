@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "fansite/base/random.h"
@@ -307,6 +308,17 @@ TEST(BestOf, IsSidaksCorrection) {
   EXPECT_NEAR(best_of(0.05, 10), 1 - std::pow(0.95, 10), 1e-15);
   EXPECT_NEAR(best_of(1e-20, 1000) / 1e-17, 1.0, 1e-12);  // tiny p-values survive
   EXPECT_NEAR(best_of(0.5, 1e6), 1.0, 1e-15);
+}
+
+TEST(LogNormalBetween, IsTheLogarithmOfTheProbability) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_NEAR(log_normal_between(-kInfinity, 0), -std::log(2), 1e-15);
+  EXPECT_NEAR(log_normal_between(-1, 1), std::log(0.6826894921370859), 1e-14);
+  EXPECT_NEAR(log_normal_between(1, 2), -1.9957982691807552, 1e-13);
+  EXPECT_EQ(log_normal_between(1, 2), log_normal_between(-2, -1));
+  EXPECT_NEAR(log_normal_between(10, kInfinity), -53.23128515051247, 1e-12);
+  EXPECT_NEAR(log_normal_between(10, 11), -53.231310225583115, 1e-12);
+  EXPECT_NEAR(log_normal_between(3, 3 + 1e-9), -4.5 - 0.5 * std::log(2 * std::numbers::pi) + std::log(1e-9), 1e-6);
 }
 
 }  // namespace

@@ -229,10 +229,51 @@ TEST(Transform, ExplainsWhatItCannotFit) {
                   [&] { apply_transforms(fit_transforms(TransformKind::rank, values), values.leftCols(2)); }),
               HasSubstr("2 columns for the maps of 3"));
   values(3, 1) = std::nan("");
+  EXPECT_NO_THROW(fit_transforms(TransformKind::rank, values));
   values(2, 2) = kInfinity;
   EXPECT_THAT(message_of<DataError>([&] { fit_transforms(TransformKind::none, values); }),
-              HasSubstr("column 2 has a missing or infinite cell at row 4"));
+              HasSubstr("column 3 has an infinite cell at row 3"));
+  values.col(1).setConstant(std::nan(""));
+  EXPECT_THAT(message_of<DataError>([&] { fit_transform(TransformKind::rank, values.col(1)); }),
+              HasSubstr("no cell that is not missing"));
   EXPECT_THAT(message_of<UsageError>([&] { fit_transform(TransformKind::rank, Vector()); }), HasSubstr("without rows"));
+}
+
+// ---- Intervals ------------------------------------------------------------------------------------------------------
+
+TEST(TransformCells, AValueThatRepeatsIsAnIntervalOfItsShare) {
+  Vector values(10);
+  values << 3, 1, 1, 2, 1, 2, 1, 2, 1, 1;  // shares 0.6, 0.3, 0.1
+  const ColumnTransform levels = fit_transform(TransformKind::standardise, values, ColumnKind::ordered);
+  EXPECT_EQ(levels.kind, TransformKind::rank);  // intervals are always those of ranks
+  const Cell middle = levels.cell(2);
+  EXPECT_NEAR(middle.low, normal_quantile(0.6), 1e-12);
+  EXPECT_NEAR(middle.high, normal_quantile(0.9), 1e-12);
+  EXPECT_TRUE(middle.low < middle.score && middle.score < middle.high);
+  EXPECT_EQ(levels.cell(1).low, -1e15);
+  EXPECT_EQ(levels.cell(3).high, 1e15);
+  EXPECT_FALSE(levels.cell(1.5).is_interval());  // not seen: a number
+  EXPECT_TRUE(std::isnan(levels.cell(std::nan("")).score));
+  // The mean of the scores is that of the normal distribution.
+  EXPECT_NEAR(0.6 * levels.cell(1).score + 0.3 * middle.score + 0.1 * levels.cell(3).score, 0, 1e-12);
+}
+
+TEST(TransformCells, OfAColumnWithAtomsOnlyTheseAreIntervals) {
+  Vector values(6);
+  values << 0, 0, 0, 1.5, 2.5, std::nan("");
+  const ColumnTransform atoms = fit_transform(TransformKind::rank, values, ColumnKind::atoms);
+  EXPECT_TRUE(atoms.cell(0).is_interval());
+  EXPECT_FALSE(atoms.cell(1.5).is_interval());
+  EXPECT_NEAR(atoms.cell(0).high, normal_quantile(0.6), 1e-12);
+  EXPECT_NEAR(atoms.cell(1.5).score, normal_quantile(0.7), 1e-12);
+}
+
+TEST(TransformCells, ReliabilityIsTheVarianceThatIsLeft) {
+  Vector halves(4);
+  halves << 0, 0, 1, 1;
+  EXPECT_NEAR(fit_transform(TransformKind::rank, halves, ColumnKind::ordered).reliability(), 2 / std::numbers::pi,
+              1e-12);
+  EXPECT_EQ(fit_transform(TransformKind::rank, halves).reliability(), 1);
 }
 
 }  // namespace

@@ -240,6 +240,15 @@ double normal_quantile(double p) {
 
 double normal_tail(double x) { return 0.5 * std::erfc(x / std::sqrt(2.0)); }
 
+double log_normal_between(double low, double high) {
+  // In the left half, where both are tails and neither is 1 less something small.
+  if (low + high > 0) return log_normal_between(-high, -low);
+  const auto log_cumulative = [](double x) { return std::log(normal_tail(-x)); };
+  if (high > 0) return std::log1p(-normal_tail(high) - normal_tail(-low));
+  const double log_high = log_cumulative(high);
+  return log_high + std::log(-std::expm1(log_cumulative(low) - log_high));
+}
+
 double kolmogorov_tail(double x) {
   if (!(x > 0)) return 1.0;
   // Two series for the same function: so few terms leave 1e-16 on either side of 1.

@@ -26,6 +26,9 @@ double normal_quantile(double p);
 /// Φ(−x), the upper tail of the standard normal distribution.
 double normal_tail(double x);
 
+/// ln(Φ(high) − Φ(low)), low < high, either of them infinite: to 1e-14 wherever the two lie.
+double log_normal_between(double low, double high);
+
 /// P(K > x) of Kolmogorov's distribution, that of √n times the largest distance between the distribution function of n
 /// numbers and the true one as n → ∞.
 double kolmogorov_tail(double x);

@@ -42,9 +42,11 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
   causal::AdditiveNoiseParams noise = graph_parameters(context, params);
   if (!kept) noise.checkpoint.clear();
   try {
-    answer.graph = find_constrained_graph(context.data().values, links(answer.found, context.data().variables()),
-                                          context.knowledge(), noise, deadline);
-    answer.refined = params.refine != Refine::automatic || answer.graph->additivity.additive;
+    const causal::GraphTable table{context.data().values, context.facts().kinds};
+    answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
+                                          noise, deadline);
+    const causal::AdditivityTest& test = answer.graph->additivity;
+    answer.refined = params.refine != Refine::automatic || (test.applicable && test.additive);
     if (answer.refined) answer.found = refined(estimator, answer.found, answer.graph->dag, deadline);
   } catch (const Interrupted&) {
     if (!deadline.expired()) throw;
@@ -170,11 +172,14 @@ std::string in_words(const BoundaryAnswer& answer, const FansiteParams& params, 
                         count(answer.training->networks, "network"), static_cast<double>(answer.training->steps),
                         static_cast<double>(answer.evaluations), count(answer.found.tested_pairs, "pair"));
   }
-  if (answer.graph) {
-    line += answer.refined ? fmt::format("; boundaries as a causal graph with additive noise{} sees them",
-                                         answer.graph->scale == causal::NoiseScale::original ? "" : " on normal scores")
-                           : fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
-                                         answer.graph->additivity.p_value);
+  if (answer.graph && answer.refined) {
+    line += fmt::format("; boundaries as a causal graph with additive noise{} sees them",
+                        answer.graph->scale == causal::NoiseScale::original ? "" : " on normal scores");
+  } else if (answer.graph && answer.graph->additivity.applicable) {
+    line += fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
+                        answer.graph->additivity.p_value);
+  } else if (answer.graph) {
+    line += "; not refined by a graph, since no edge joins two numbers and whether noise adds was not tested";
   }
   return line;
 }
@@ -261,7 +266,15 @@ BoundaryMethod fansite_method() {
   row.summary =
       "FANSITEMB: grow by conditional entropies, shrink, reconcile; sizes by the data, or by the paper's rule";
   row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
-  row.can = {.satisfies_knowledge = true, .resumable = true, .can_be_cut_short = true, .trains = true};
+  row.can = {.satisfies_knowledge = true,
+             .resumable = true,
+             .can_be_cut_short = true,
+             .handles_missing_cells = true,
+             .handles_context = true,
+             .handles_weights = true,
+             .handles_groups = true,
+             .trains = true,
+             .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteParams();
   row.run = run;
   row.plan = plan_fansite;

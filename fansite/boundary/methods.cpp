@@ -2,7 +2,6 @@
 #include "fansite/boundary/methods.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "fansite/base/error.h"
 #include "fansite/boundary/fansite.h"
@@ -22,9 +21,15 @@ SearchedTargets::SearchedTargets(const Dataset& data, const std::vector<std::str
     check(std::find(asked.begin(), asked.end(), t) == asked.end(), "[mb] target '{}' is asked for twice", name);
     asked.push_back(t);
   }
-  if (all) {
-    asked.resize(copy_of.size());
-    std::iota(asked.begin(), asked.end(), 0);
+  const auto is_context = [&](int t) {
+    return !data.columns.empty() && data.columns[static_cast<std::size_t>(t)].context;
+  };
+  for (int t = 0; all && t < data.variables(); ++t) {
+    if (!is_context(t)) asked.push_back(t);
+  }
+  for (const int t : asked) {
+    check(!is_context(t), "[mb] '{}' is context, which is never a target; leave it out of one of the two",
+          data.names[static_cast<std::size_t>(t)]);
   }
   for (std::size_t z = 0; z < copy_of.size(); ++z) {
     if (copy_of[z] >= 0) excluded.push_back(static_cast<int>(z));

@@ -17,6 +17,8 @@ namespace {
 
 // ---- By the distribution of gains, or fixed thresholds --------------------------------------------------------------
 
+constexpr int kMostToExchange = 200;  // variables: beyond, every exchange of every member takes longer than the search
+
 // Why each member is in, and the best variable left out is not.
 void add_evidence(const Search& search, const Sets& sets, Frontier& frontier, Boundary& boundary) {
   const std::vector<Candidate> losses = frontier.losses(0);
@@ -61,6 +63,13 @@ Boundary describe(const Search& search, const Sets& sets, const Sets& own, std::
     result.members.push_back(member);
   }
   if (search.params.evidence) add_evidence(search, sets, *frontier, result);
+  if (search.params.evidence && estimator.variables() <= kMostToExchange) {
+    std::vector<int> others;
+    for (int z = 0; z < estimator.variables(); ++z) {
+      if (search.candidates.may_join(z, result.target)) others.push_back(z);
+    }
+    find_stand_ins(estimator, others, result);
+  }
   return result;
 }
 
@@ -145,11 +154,11 @@ std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirm
   std::stable_sort(result.begin(), result.end(),
                    [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
   result.resize(std::min(result.size(), kNearMisses));
-  const auto first_out = static_cast<std::size_t>(path.shortest);
-  if (first_out < path.indices.size() &&
-      confirmed.tested.count(fact_of(search, target, path.indices[first_out])) == 0) {
+  const auto first_out = std::find_if(path.indices.begin(), path.indices.end(),
+                                      [&](int z) { return !contains(path.needed, z); });
+  if (first_out != path.indices.end() && confirmed.tested.count(fact_of(search, target, *first_out)) == 0) {
     NearMiss& next = result.emplace_back();
-    next.candidate.variable = path.indices[first_out];
+    next.candidate.variable = *first_out;
     next.p_value = next.q_value = std::numeric_limits<double>::quiet_NaN();  // not tested
     next.reason = NearMiss::Reason::held_out;
   }
@@ -162,7 +171,7 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
   Boundary result;
   result.target = search.targets[slot];
   result.near_misses = near_misses(search, confirmed, path, result.target);
-  const bool stopped = search.at_limit(slot, static_cast<std::size_t>(path.shortest));  // in the middle of growing
+  const bool stopped = search.at_limit(slot, static_cast<std::size_t>(path.best));  // in the middle of growing
   result.limited = stopped || !confirmed.left_out[slot].empty();
   for (std::size_t k = 0; k + 1 < path.entropy.size(); ++k) {
     result.path.push_back({path.indices[k], path.entropy[k + 1]});
@@ -176,11 +185,13 @@ Boundary describe_held_out(const Search& search, const Confirmed& confirmed, con
     member.q_value = tested.q_value;
     member.votes = tested.votes;
     member.stability = tested.stability;
-    const auto end = path.indices.begin() + path.shortest;
-    member.by_symmetry = std::find(path.indices.begin(), end, z) == end;
+    member.by_symmetry = !contains(path.needed, z);
     member.by_knowledge = search.is_known(result.target, z);
   }
   fill_gains(search.estimator, result);
+  std::vector<int> others = path.indices;
+  for (const NearMiss& miss : result.near_misses) others.push_back(miss.candidate.variable);
+  find_stand_ins(search.estimator, others, result);
   return result;
 }
 

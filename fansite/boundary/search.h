@@ -52,6 +52,13 @@ struct SearchParams {
   static const Description& description();
 };
 
+/// A variable that could take a member's place.
+struct StandIn {
+  int variable = -1;
+  double cost = 0;            ///< entropy of the target that comes back by the exchange
+  double standard_error = 0;  ///< of that
+};
+
 struct Member {
   int variable = -1;
   double gain = 0;  ///< entropy of the target that it takes away given the members before it; the gains add up
@@ -66,6 +73,8 @@ struct Member {
   double votes = std::numeric_limits<double>::quiet_NaN();
   /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
   double stability = std::numeric_limits<double>::quiet_NaN();
+  /// Variables outside that tell at least half of what this member alone tells, the best first.
+  std::vector<StandIn> interchangeable = {};
 };
 
 /// A variable that was nearly in, and why it is not.
@@ -98,6 +107,7 @@ struct Boundary {
   std::vector<NearMiss> near_misses;  ///< the nearest first
   std::vector<PathStep> path;  ///< where sizes are decided on held-out rows: the order of admission, beyond it too
   bool limited = false;        ///< members may be missing, because the estimator knows no larger sets
+  Index rows = 0;              ///< that have the target and all members; 0: all
 
   std::vector<int> member_indices() const;
 };

@@ -19,6 +19,7 @@
 #include "fansite/base/special.h"
 #include "fansite/causal/detail/graph_search.h"
 #include "fansite/causal/detail/score_file.h"
+#include "fansite/causal/imputation.h"
 #include "fansite/table/dataset.h"
 
 namespace fansite::causal {
@@ -96,13 +97,23 @@ Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
   return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
 }
 
+// With its rows drawn.
+GraphTable drawn_table(const GraphTable& table, Index most, Key key, Matrix& values) {
+  values = drawn_rows(table.values, most, key);
+  GraphTable result{values, table.kinds};
+  for (const Matrix& draw : table.draws) result.draws.push_back(drawn_rows(draw, most, key));
+  return result;
+}
+
 // What scores depend on. Penalty, constraints and whatever else only chooses among graphs is no part of it.
-StateIdentity identity(const MatrixView& values, const AdditiveNoiseParams& params) {
-  const Index rows = params.max_rows > 0 ? std::min(params.max_rows, values.rows()) : values.rows();
-  return identity_of(values,
-                     fmt::format("additive noise: noise {}, {}, {} rows used, seed {}", name(params.noise),
-                                 RegressionParams::description().identity(&params.regression), rows, params.seed),
-                     params.values_hash);
+StateIdentity identity(const GraphTable& table, const AdditiveNoiseParams& params, NoiseScale scale) {
+  const Index rows = params.max_rows > 0 ? std::min(params.max_rows, table.values.rows()) : table.values.rows();
+  return identity_of(
+      table.values,
+      fmt::format("additive noise: noise {}, {}, {} rows used, seed {}{}{}", name(params.noise),
+                  RegressionParams::description().identity(&params.regression), rows, params.seed,
+                  scale == NoiseScale::normal_scores ? ", normal scores" : "", table.identity(params.draws)),
+      params.values_hash);
 }
 
 // The best graph found, and for each of its edges that can be turned round the best one found with it turned.
@@ -185,8 +196,9 @@ RowScores row_scores(const LocalScores& scores, const Weighed& weighed, const Pr
 
 // ---- Edges ----------------------------------------------------------------------------------------------------------
 
+// `identified`: the score tells the two directions apart.
 GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
-                        double confidence) {
+                        bool identified, double confidence) {
   const auto [from, to] = ends;
   const ParentSets& best = weighed.best;
   GraphEdge edge;
@@ -211,7 +223,8 @@ GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eig
     difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
   }
   edge.direction = evidence_of(difference, weights);
-  if (edge.direction.value > confidence * edge.direction.standard_error) edge.by = DirectionBy::score;
+  const bool certain = edge.direction.value > confidence * edge.direction.standard_error;
+  if (identified && certain) edge.by = DirectionBy::score;
   return edge;
 }
 
@@ -221,7 +234,8 @@ bool in_collider(const Dag& dag, int i, int j) {
                      [&](int k) { return k != i && !dag.has_edge(i, k) && !dag.has_edge(k, i); });
 }
 
-// Directs what the decided edges, the colliders and their consequences direct.
+// Directs what the decided edges, the colliders and their consequences direct. Of edges with a discrete end that are
+// left open, the score's difference says how well the two models fit and not which way the edge goes.
 void orient(AdditiveNoiseResult& result) {
   const Index d = result.dag.nodes();
   ByteMatrix decided = ByteMatrix::Zero(d, d);
@@ -233,6 +247,8 @@ void orient(AdditiveNoiseResult& result) {
     if (edge.by == DirectionBy::nothing && directed) {
       edge.by = in_collider(result.dag, edge.from, edge.to) ? DirectionBy::collider : DirectionBy::consequence;
     }
+    const bool identified = !contains(result.discrete, edge.from) && !contains(result.discrete, edge.to);
+    if (!directed && !identified) edge.direction = kOpen;
     const double share = directed ? 1.0 : edge.direction.stability;
     result.weights(edge.from, edge.to) = share * edge.existence.value;
     result.weights(edge.to, edge.from) = (1 - share) * edge.existence.value;
@@ -244,15 +260,12 @@ void orient(AdditiveNoiseResult& result) {
 // A search on one scale of the columns.
 class ScaledSearch {
  public:
-  ScaledSearch(const MatrixView& values, const GraphConstraints& constraints, const AdditiveNoiseParams& params,
-               Progress& progress)
+  ScaledSearch(const GraphTable& table, const StateIdentity& identity, const GraphConstraints& constraints,
+               const AdditiveNoiseParams& params, Progress& progress)
       : params_(params),
         progress_(progress),
-        regression_(standardised(drawn_rows(values, params.max_rows, Key{params.seed}.split(0))), params.regression,
-                    Key{params.seed}.split(1)),
-        keeper_(params.checkpoint.empty() ? nullptr
-                                          : std::make_unique<ScoreKeeper>(params.checkpoint, identity(values, params))),
-        scores_(regression_, params.noise, keeper_.get()),
+        keeper_(params.checkpoint.empty() ? nullptr : std::make_unique<ScoreKeeper>(params.checkpoint, identity)),
+        scores_(equations(table, params), params.noise, keeper_.get()),
         search_(scores_, constraints, penalty(), params.max_parents, progress) {}
 
   // What the graph of a first climb explains of the columns, less its edges' penalties, in nats a row. Another scale
@@ -270,18 +283,24 @@ class ScaledSearch {
     return keeping([&] {
       const Weighed weighed = weigh_directions(search_, progress_);
       const RowScores rows = row_scores(scores_, weighed, progress_);
-      const Eigen::MatrixXf weights = resampling_weights(regression_.rows(), Key{params_.seed}.split(2));
+      const Equations& equations = scores_.equations();
+      const Eigen::MatrixXf weights = resampling_weights(equations.rows(), Key{params_.seed}.split(2));
       AdditiveNoiseResult result{.dag = dag_of(weighed.best)};
+      for (int j = 0; j < result.dag.nodes(); ++j) {
+        if (equations.discrete(j)) result.discrete.push_back(j);
+      }
       result.score = search_.total(weighed.best);
       for (int from = 0; from < result.dag.nodes(); ++from) {
         for (const int to : result.dag.children(from)) {
-          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, params_.confidence));
+          const bool identified = !equations.discrete(from) && !equations.discrete(to);
+          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, identified, params_.confidence));
         }
       }
       orient(result);
-      result.additivity = test_additivity(regression_, weighed.best, progress_);
+      result.additivity = test_additivity(equations, weighed.best, progress_);
       result.fits = scores_.fits();
-      result.rows = regression_.rows();
+      result.rows = equations.rows();
+      result.draws = equations.has_missing() ? equations.draws() : 0;
       result.cut_short = !weighed.open.empty() || progress_.out_of_time();
       return result;
     });
@@ -290,8 +309,14 @@ class ScaledSearch {
   long fits() const { return scores_.fits(); }
 
  private:
+  static Equations equations(const GraphTable& table, const AdditiveNoiseParams& params) {
+    Matrix values;
+    return Equations(drawn_table(table, params.max_rows, Key{params.seed}.split(0), values), params.regression,
+                     Key{params.seed}.split(1));
+  }
+
   double penalty() const {
-    const auto n = static_cast<double>(regression_.rows());
+    const auto n = static_cast<double>(scores_.equations().rows());
     return params_.penalty * std::log(n) / (2 * n);
   }
 
@@ -310,7 +335,6 @@ class ScaledSearch {
 
   const AdditiveNoiseParams& params_;
   Progress& progress_;
-  Regression regression_;
   std::unique_ptr<ScoreKeeper> keeper_;
   LocalScores scores_;
   GraphSearch search_;
@@ -319,14 +343,33 @@ class ScaledSearch {
 // The settings of the same search on normal scores.
 AdditiveNoiseParams of_scores(AdditiveNoiseParams params) {
   if (!params.checkpoint.empty()) params.checkpoint += ".scores";
-  params.values_hash.reset();
   return params;
 }
 
-Matrix as_normal_scores(const MatrixView& values) {
-  Matrix scores(values.rows(), values.cols());
-  for (Index j = 0; j < values.cols(); ++j) scores.col(j) = normal_scores(values.col(j));
+// The numbers of levels without order stand for no quantity, and missing cells have no score.
+Matrix as_normal_scores(const GraphTable& table, const MatrixView& values) {
+  Matrix scores = values;
+  for (Index j = 0; j < values.cols(); ++j) {
+    if (table.kind(j) == ColumnKind::nominal) continue;
+    std::vector<int> rows;
+    for (Index i = 0; i < values.rows(); ++i) {
+      if (!std::isnan(values(i, j))) rows.push_back(static_cast<int>(i));
+    }
+    if (static_cast<Index>(rows.size()) == values.rows()) {
+      scores.col(j) = normal_scores(values.col(j));
+    } else {
+      scores.col(j)(rows) = normal_scores(Vector(values.col(j)(rows)));
+    }
+  }
   return scores;
+}
+
+// On the scale of normal scores; `scores` has the values.
+GraphTable scored_table(const GraphTable& table, Matrix& scores) {
+  scores = as_normal_scores(table, table.values);
+  GraphTable result{scores, table.kinds};
+  for (const Matrix& draw : table.draws) result.draws.push_back(as_normal_scores(table, draw));
+  return result;
 }
 
 }  // namespace
@@ -342,38 +385,45 @@ const Description& AdditiveNoiseParams::description() {
                  at_least(0))
           .field("max_parents", &P::max_parents, "at most so many parents of a variable", at_least(1))
           .field("max_rows", &P::max_rows, "rows used, drawn at random; 0: all of them", at_least(0))
+          .field("draws", &P::draws, "tables with the missing cells drawn; scores are means over them", at_least(1))
           .part(&P::regression, RegressionParams::description())
           .done();
   return list;
 }
 
-void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params) {
+void check_checkpoint(const GraphTable& table, const AdditiveNoiseParams& params) {
   if (params.checkpoint.empty()) return;
-  ScoreKeeper(params.checkpoint, identity(values, params));
+  ScoreKeeper(params.checkpoint, identity(table, params, NoiseScale::original));
   if (params.scale != NoiseScale::original) {
-    const AdditiveNoiseParams scored = of_scores(params);
-    ScoreKeeper(scored.checkpoint, identity(as_normal_scores(values), scored));
+    ScoreKeeper(of_scores(params).checkpoint, identity(table, params, NoiseScale::normal_scores));
   }
 }
 
-AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
+AdditiveNoiseResult find_additive_noise_graph(const GraphTable& given, const GraphConstraints& constraints,
                                               const AdditiveNoiseParams& params, Progress& progress) {
   validate(params);
+  given.check();
   const ByteMatrix& allowed = constraints.allowed;
-  check(allowed.rows() == values.cols() && allowed.cols() == values.cols(),
-        "[dag] {}×{} allowed edges for {} variables", allowed.rows(), allowed.cols(), values.cols());
+  check(allowed.rows() == given.values.cols() && allowed.cols() == given.values.cols(),
+        "[dag] {}×{} allowed edges for {} variables", allowed.rows(), allowed.cols(), given.values.cols());
+  const bool drawing = given.draws.empty() && given.has_missing();
+  Matrix rows_used;
+  GraphTable table = drawing ? drawn_table(given, params.max_rows, Key{params.seed}.split(0), rows_used) : given;
+  if (drawing) table.draws = impute(table, params.draws, Key{params.seed}.split(3));
   std::optional<AdditiveNoiseResult> original;
   double explained = 0;
   if (params.scale != NoiseScale::normal_scores) {
-    ScaledSearch search(values, constraints, params, progress);
+    ScaledSearch search(table, identity(given, params, NoiseScale::original), constraints, params, progress);
     original = search.find();
     if (params.scale == NoiseScale::original || !original->additivity.suspicious || original->cut_short) {
       return std::move(*original);
     }
     explained = search.explained();
   }
-  const AdditiveNoiseParams scored = of_scores(params);
-  ScaledSearch search(as_normal_scores(values), constraints, scored, progress);
+  const AdditiveNoiseParams of_scale = of_scores(params);
+  Matrix scores;
+  ScaledSearch search(scored_table(table, scores), identity(given, params, NoiseScale::normal_scores), constraints,
+                      of_scale, progress);
   if (original && search.explained() <= explained) {
     original->fits += search.fits();
     return std::move(*original);

@@ -16,6 +16,7 @@
 #include "fansite/base/progress.h"
 #include "fansite/causal/additivity.h"
 #include "fansite/causal/constraints.h"
+#include "fansite/causal/graph_table.h"
 #include "fansite/causal/orientation.h"
 #include "fansite/causal/regression.h"
 #include "fansite/causal/residual_entropy.h"
@@ -45,6 +46,7 @@ struct AdditiveNoiseParams {
   /// A direction is decided if the best graph with the edge turned round is worse by this many standard errors.
   double confidence = 2.5;
   Index max_rows = 5000;  ///< rows used, drawn at random; 0: all
+  int draws = 5;          ///< of missing cells; scores are means over them
   RegressionParams regression;
   std::uint64_t seed = 0;  ///< of landmarks and of the rows drawn
   /// A file that keeps the scores computed, every few seconds and when interrupted; "": none. Scores that are there
@@ -58,7 +60,10 @@ struct AdditiveNoiseParams {
 
 /// Throws, before other work, what the search would: a DataError for a checkpoint that is damaged or something else, a
 /// UsageError for one of another table or other settings and for a place that cannot be written.
-void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params);
+void check_checkpoint(const GraphTable& table, const AdditiveNoiseParams& params);
+inline void check_checkpoint(const MatrixView& values, const AdditiveNoiseParams& params) {
+  check_checkpoint(GraphTable{values}, params);
+}
 
 /// A score difference in nats a row.
 struct Evidence {
@@ -85,7 +90,8 @@ constexpr auto enum_names(DirectionBy) {
 struct GraphEdge {
   int from = 0, to = 0;  ///< undecided: the direction in `dag`
   Evidence existence;    ///< what the child's residuals lose without it
-  Evidence direction;    ///< what the best graph with it turned round loses; infinite if that is forbidden
+  Evidence direction;  ///< what the best graph with it turned round loses; infinite if that is forbidden, NaN if it is
+                       ///< not known: time ran out, or an end is discrete and nothing else tells
   DirectionBy by = DirectionBy::nothing;
 };
 
@@ -96,13 +102,24 @@ struct AdditiveNoiseResult {
   Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
   NoiseScale scale = NoiseScale::original;  ///< the one used
   AdditivityTest additivity = {};
-  double score = 0;        ///< Σ of entropies and penalties, nats a row
-  long fits = 0;           ///< regressions
-  Index rows = 0;          ///< used
+  double score = 0;                ///< Σ of entropies and penalties, nats a row
+  long fits = 0;                   ///< regressions
+  Index rows = 0;                  ///< used
+  Index draws = 0;                 ///< of the missing cells; 0: none is missing
+  std::vector<int> discrete = {};  ///< columns at which no score decides a direction
   bool cut_short = false;  ///< time ran out: there may be better graphs, and directions that were not weighed are open
 };
 
-AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
+/// Levels are children by a regression of their own (level_regression) and, without order, parents as indicators.
+/// Between levels, and between levels and numbers, such equations fit either way round: only knowledge, colliders and
+/// their consequences direct those edges. Missing cells are drawn several times; a child's score is of the rows that
+/// have it.
+AdditiveNoiseResult find_additive_noise_graph(const GraphTable& table, const GraphConstraints& constraints,
                                               const AdditiveNoiseParams& params, Progress& progress);
+/// Of numbers.
+inline AdditiveNoiseResult find_additive_noise_graph(const MatrixView& values, const GraphConstraints& constraints,
+                                                     const AdditiveNoiseParams& params, Progress& progress) {
+  return find_additive_noise_graph(GraphTable{values}, constraints, params, progress);
+}
 
 }  // namespace fansite::causal

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/causal/additivity.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "fansite/base/detail/single_threaded_blas.h"
 #include "fansite/base/parallel.h"
@@ -19,53 +22,91 @@ constexpr double kSuspicion = 0.05;  // which costs no more than a second test
 // 0.43.
 constexpr double kHarmless = 0.1;
 
-}  // namespace
+struct Sign {
+  double z = 0;
+  int parent = -1;
+  Index rows = 0;
+  int tested = 0;
+};
+
+// Where levels of discrete parents may have noise of their own sizes, in units of each one's.
+void by_group(Vector& sizes, const std::vector<int>& groups) {
+  std::map<int, std::pair<double, double>> sums;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    auto& [sum, count] = sums[groups[i]];
+    sum += sizes[static_cast<Index>(i)];
+    ++count;
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto& [sum, count] = sums[groups[i]];
+    if (sum > 0) sizes[static_cast<Index>(i)] *= count / sum;
+  }
+}
 
 // The size of what is left of a child, as normal scores, against g and g² − 1 of each parent's normal scores g:
 // z-scores of the correlations. Residuals are scaled to the variance that leaving rows out has not touched, (1 − h)·σ².
-AdditivityTest test_additivity(const Regression& regression, const std::vector<std::vector<int>>& parents,
+Sign strongest_sign(const Equations& equations, int child, const std::vector<int>& parents) {
+  const Regression& regression = equations.regression();
+  const std::vector<int>& rows = equations.present(child);
+  const auto is_discrete = [&](int parent) { return equations.discrete(parent); };
+  const auto discrete = std::count_if(parents.begin(), parents.end(), is_discrete);
+  Sign sign;
+  if (equations.discrete(child) || discrete == static_cast<std::ptrdiff_t>(parents.size())) return sign;
+  const Residuals left = regression.residuals(std::span(&child, 1), parents, rows);
+  Vector sizes = left.left_out.col(0).array().abs() * (1 - left.leverage.col(0).array()).max(0).sqrt();
+  if (discrete > 0) by_group(sizes, equations.groups_of(child, parents));
+  const Vector size = normal_scores(sizes);
+  const double n = std::sqrt(static_cast<double>(size.size()));
+  sign.rows = size.size();
+  for (const int parent : parents) {
+    if (is_discrete(parent)) continue;
+    ++sign.tested;
+    const auto column = regression.values().col(parent);
+    const Vector g = normal_scores(rows.empty() ? Vector(column) : Vector(column(rows)));
+    const Vector bulge = g.array().square() - g.squaredNorm() / static_cast<double>(g.size());
+    for (const Vector* other : {&g, &bulge}) {
+      const double z = std::abs(n * size.dot(*other) / (size.norm() * other->norm()));
+      if (z > sign.z) {
+        sign.z = z;
+        sign.parent = parent;
+      }
+    }
+  }
+  return sign;
+}
+
+}  // namespace
+
+AdditivityTest test_additivity(const Equations& equations, const std::vector<std::vector<int>>& parents,
                                const Progress& progress) {
-  struct Sign {
-    double z = 0;
-    int parent = -1;
-  };
   std::vector<Sign> strongest(parents.size());
   const SingleThreadedBlas one_thread_each;
   parallel_for(static_cast<Index>(parents.size()), [&](Index j) {
     throw_if_interrupted(progress);
-    const std::vector<int>& of_j = parents[static_cast<std::size_t>(j)];
-    if (of_j.empty()) return;
-    const int child = static_cast<int>(j);
-    const Residuals left = regression.residuals(std::span(&child, 1), of_j);
-    const Vector sizes = left.left_out.col(0).array().abs() * (1 - left.leverage.col(0).array()).max(0).sqrt();
-    const Vector size = normal_scores(sizes);
-    const double n = std::sqrt(static_cast<double>(size.size()));
-    for (const int parent : of_j) {
-      const Vector g = normal_scores(regression.values().col(parent));
-      const Vector bulge = g.array().square() - g.squaredNorm() / static_cast<double>(g.size());
-      for (const Vector* other : {&g, &bulge}) {
-        const double z = std::abs(n * size.dot(*other) / (size.norm() * other->norm()));
-        if (z > strongest[static_cast<std::size_t>(j)].z) strongest[static_cast<std::size_t>(j)] = {z, parent};
-      }
-    }
+    const auto at = static_cast<std::size_t>(j);
+    if (!parents[at].empty()) strongest[at] = strongest_sign(equations, static_cast<int>(j), parents[at]);
   });
   AdditivityTest test;
-  int tested = 0;
+  std::size_t edges = 0;
   double largest = 0;
+  Index rows = equations.rows();
   for (std::size_t j = 0; j < parents.size(); ++j) {
-    tested += 2 * static_cast<int>(parents[j].size());
+    edges += parents[j].size();
+    test.tested += strongest[j].tested;
     if (strongest[j].z <= largest) continue;
     largest = strongest[j].z;
+    rows = strongest[j].rows;
     test.child = static_cast<int>(j);
     test.parent = strongest[j].parent;
   }
-  const double root = std::sqrt(static_cast<double>(regression.rows()));
+  const double root = std::sqrt(static_cast<double>(rows));
   test.correlation = largest / root;
   const auto p_value = [&](double mean) {  // of the z-score
-    return tested == 0 ? 1.0 : best_of(normal_tail(largest - mean) + normal_tail(largest + mean), tested);
+    return test.tested == 0 ? 1.0 : best_of(normal_tail(largest - mean) + normal_tail(largest + mean), 2 * test.tested);
   };
   test.p_value = p_value(kHarmless * root);
-  test.additive = test.p_value > kLevel;
+  test.applicable = test.tested > 0 || edges == 0;
+  test.additive = test.applicable && test.p_value > kLevel;
   test.suspicious = p_value(0) <= kSuspicion;
   return test;
 }

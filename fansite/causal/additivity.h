@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fansite/base/progress.h"
-#include "fansite/causal/regression.h"
+#include "fansite/causal/equations.h"
 
 namespace fansite::causal {
 
@@ -15,12 +15,14 @@ struct AdditivityTest {
   double correlation = 0;  ///< of the two
   double p_value = 1;      ///< of no correlation above 0.1; corrected for all that were tested
   int child = -1, parent = -1;
-  bool additive = true;     ///< p above 0.01
+  bool additive = true;     ///< p above 0.01, and something could be tested
   bool suspicious = false;  ///< that of no correlation at all is not above 0.05
+  int tested = 0;           ///< edges between numbers; noise of levels does not add, so others say nothing
+  bool applicable = true;   ///< false: there are edges, but none between numbers, and `additive` claims nothing
 };
 
 /// `parents` of every variable.
-AdditivityTest test_additivity(const Regression& regression, const std::vector<std::vector<int>>& parents,
+AdditivityTest test_additivity(const Equations& equations, const std::vector<std::vector<int>>& parents,
                                const Progress& progress);
 
 }  // namespace fansite::causal

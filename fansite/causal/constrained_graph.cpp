@@ -39,12 +39,12 @@ bool bring_together(const Dag& dag, const ByteMatrix& links, const Knowledge& kn
 
 }  // namespace
 
-causal::AdditiveNoiseResult find_constrained_graph(const Matrix& values, const ByteMatrix& links,
+causal::AdditiveNoiseResult find_constrained_graph(const causal::GraphTable& table, const ByteMatrix& links,
                                                    const Knowledge& knowledge,
                                                    const causal::AdditiveNoiseParams& params, Progress& progress) {
   causal::GraphConstraints constraints;
   constraints.allowed = links;
-  if (knowledge.empty()) return causal::find_additive_noise_graph(values, constraints, params, progress);
+  if (knowledge.empty()) return causal::find_additive_noise_graph(table, constraints, params, progress);
   constraints.allowed = links.cwiseProduct(knowledge.allowed());
   constraints.required = knowledge.required_edges();
   constraints.required_links = knowledge.open_links();
@@ -54,7 +54,7 @@ causal::AdditiveNoiseResult find_constrained_graph(const Matrix& values, const B
       constraints.allowed(i, j) = knowledge.allows(i, j);
       constraints.allowed(j, i) = knowledge.allows(j, i);
     }
-    causal::AdditiveNoiseResult found = causal::find_additive_noise_graph(values, constraints, params, progress);
+    causal::AdditiveNoiseResult found = causal::find_additive_noise_graph(table, constraints, params, progress);
     if (!bring_together(found.dag, links, knowledge, constraints)) return found;
   }
 }

@@ -20,19 +20,33 @@ AdditiveNoiseParams completed(const Context& context, const Parameters& paramete
   return params;
 }
 
+GraphTable table_of(const Context& context) { return {context.data().values, context.facts().kinds}; }
+
 std::string in_words(const AdditiveNoiseResult& found) {
   std::string words = found.scale == NoiseScale::normal_scores ? "on normal scores of the columns; " : "";
-  words += found.additivity.additive
+  words += !found.additivity.applicable ? "no edge joins two numbers, so whether noise adds was not tested"
+           : found.additivity.additive
                ? fmt::format("nothing speaks against additive noise (p = {:.2g})", found.additivity.p_value)
                : fmt::format("noise does not just add (p = {:.1g})", found.additivity.p_value);
+  if (found.draws > 0) words += fmt::format("; scores are means over {} draws of the missing cells", found.draws);
   return words + fmt::format("; {} regression{}", found.fits, found.fits == 1 ? "" : "s");
+}
+
+// Directions that no score can decide.
+std::string discrete_warning(const AdditiveNoiseResult& found, const std::vector<std::string>& names) {
+  std::vector<std::string> discrete;
+  for (const int column : found.discrete) discrete.push_back(names[static_cast<std::size_t>(column)]);
+  return fmt::format(
+      "[dag] {} {}: directions of edges there rest on colliders and knowledge alone, since the equations of levels fit "
+      "either way round",
+      quoted_list(discrete), discrete.size() == 1 ? "is discrete" : "are discrete");
 }
 
 GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   const Context& context = problem.context;
   const Budget& budget = context.budget();
   Deadline deadline(context.progress(), budget.watch(), kAnswerShare * budget.end(), Budget::never());
-  AdditiveNoiseResult found = find_constrained_graph(context.data().values, problem.links, context.knowledge(),
+  AdditiveNoiseResult found = find_constrained_graph(table_of(context), problem.links, context.knowledge(),
                                                      completed(context, parameters), deadline);
   GraphAnswer answer;
   answer.graph = found.partial;
@@ -44,8 +58,9 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
                  "time ran out in the search for the graph: there may be better ones, and directions that were not "
                  "weighed are left open");
   }
-  if (!found.additivity.additive) {
-    const auto& names = context.data().names;
+  const auto& names = context.data().names;
+  if (!found.discrete.empty()) answer.warnings.push_back(discrete_warning(found, names));
+  if (found.additivity.applicable && !found.additivity.additive) {
     answer.warnings.push_back(fmt::format(
         "[dag] what is left of '{}' depends on '{}' (p = {:.1g}), so noise does not just add there; take directions "
         "with care",
@@ -60,6 +75,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   answer.details = {{"score", found.score},
                     {"fits", static_cast<std::int64_t>(found.fits)},
                     {"rows_used", static_cast<std::int64_t>(found.rows)}};
+  if (found.draws > 0) answer.details.emplace_back("draws", static_cast<std::int64_t>(found.draws));
   return answer;
 }
 
@@ -79,11 +95,16 @@ GraphMethod fansite_anm() {
   row.name = "fansite-anm";
   row.summary = "additive noise inside the moral graph of the boundaries; what the data do not decide stays undirected";
   row.citation = "Peters, Mooij, Janzing and Schölkopf, JMLR 2014 (additive noise); boundaries as FANSITEMB";
-  row.can = {.needs_boundaries = true, .satisfies_knowledge = true, .resumable = true, .can_be_cut_short = true};
+  row.can = {.needs_boundaries = true,
+             .satisfies_knowledge = true,
+             .resumable = true,
+             .can_be_cut_short = true,
+             .handles_missing_cells = true,
+             .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteAnmParams();
   row.run = run;
   row.check_checkpoint = [](const Context& context, const Parameters& parameters) {
-    check_checkpoint(context.data().values, completed(context, parameters));
+    check_checkpoint(table_of(context), completed(context, parameters));
   };
   return row;
 }

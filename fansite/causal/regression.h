@@ -35,19 +35,30 @@ struct Residuals {
   Matrix leverage;  ///< rows × targets: the row's own weight in its fitted value, in [0, 1)
 };
 
+class KernelFeatures;
+
 class Regression {
  public:
-  /// Of standardised values.
-  Regression(Matrix values, RegressionParams params, Key key);
+  /// Of standardised values. `as_parents`: the columns by which a variable enters as a parent, where they are not its
+  /// own one; empty: all are.
+  Regression(Matrix values, RegressionParams params, Key key, std::vector<Matrix> as_parents = {});
 
   Index rows() const { return values_.rows(); }
   const Matrix& values() const { return values_; }
-  /// Of each target on the same parents; they share nearly all the work. Without parents f is a constant.
-  Residuals residuals(std::span<const int> targets, std::span<const int> parents) const;
+  const RegressionParams& params() const { return params_; }
+  /// Of each target on the same parents; they share nearly all the work. Without parents f is a constant. In these
+  /// rows, ascending; empty: in all.
+  Residuals residuals(std::span<const int> targets, std::span<const int> parents,
+                      const std::vector<int>& rows = {}) const;
+  /// What residuals are made of, for equations of other kinds.
+  KernelFeatures features(std::span<const int> parents, const std::vector<int>& rows = {}) const;
 
  private:
+  Matrix columns_of(std::span<const int> parents) const;
+
   Matrix values_;
   RegressionParams params_;
+  std::vector<Matrix> as_parents_;
   std::vector<int> order_;  // of the rows: the first ones are landmarks
 };
 

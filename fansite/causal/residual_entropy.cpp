@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <vector>
 
@@ -10,12 +11,24 @@ namespace fansite::causal {
 namespace {
 
 constexpr double kLeastSpread = 1e-6;
-constexpr double kLeastShare = 0.05;  // of the quartiles' spread in that of nearly all values; Cauchy's has 0.11
+constexpr double kLeastShare = 0.05;       // of the quartiles' spread in that of nearly all values; Cauchy's has 0.11
+constexpr std::size_t kFewestInGroup = 8;  // rows that a distribution of their own is learnt from
 
 Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e) {
   const double mean = e.mean();
   const double variance = std::max((e.array() - mean).square().mean(), kLeastSpread * kLeastSpread);
   return 0.5 * std::log(2 * std::numbers::pi * variance) + (e.array() - mean).square() / (2 * variance);
+}
+
+// Each under the mean and variance of the others: groups are small, and their own values would flatter them.
+Vector left_out_gaussian_surprisals(const Eigen::Ref<const Vector>& e, double least_spread) {
+  const auto others = static_cast<double>(e.size() - 1);
+  const double sum = e.sum(), squares = e.squaredNorm();
+  return e.unaryExpr([&](double x) {
+    const double mean = (sum - x) / others;
+    const double variance = std::max((squares - x * x) / others - mean * mean, least_spread * least_spread);
+    return 0.5 * std::log(2 * std::numbers::pi * variance) + (x - mean) * (x - mean) / (2 * variance);
+  });
 }
 
 // The median, and the spreads that a normal distribution with the same quartiles or the same 1st and 99th percentiles
@@ -121,6 +134,36 @@ Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
 Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution) {
   if (distribution == NoiseDistribution::gaussian || residuals.size() < 3) return gaussian_surprisals(residuals);
   return kernel_surprisals(residuals);
+}
+
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
+                  const std::vector<int>& groups) {
+  const Vector pooled = surprisals(residuals, distribution);
+  std::map<int, std::vector<int>> rows_of;
+  for (std::size_t i = 0; i < groups.size(); ++i) rows_of[groups[i]].push_back(static_cast<int>(i));
+  if (rows_of.size() < 2) return pooled;
+  const double spread = std::sqrt((residuals.array() - residuals.mean()).square().mean());
+  Vector own = pooled, rows = Vector::Zero(pooled.size());
+  for (const auto& [group, members] : rows_of) {
+    if (members.size() < kFewestInGroup) continue;
+    for (const int row : members) rows[row] = static_cast<double>(members.size());
+    const Vector e = residuals(members);
+    if (distribution == NoiseDistribution::gaussian) {
+      own(members) = left_out_gaussian_surprisals(e, std::max(kLeastShare * spread, kLeastSpread));
+      continue;
+    }
+    // All rows are a mixture of the groups, so p_group ≤ p_all / share: where values repeat, an estimate from a few
+    // rows that happen to be equal would know no bound.
+    const double log_share = std::log(static_cast<double>(members.size()) / static_cast<double>(groups.size()));
+    own(members) = kernel_surprisals(e).cwiseMax((pooled(members).array() + log_share).matrix());
+  }
+  Vector best = pooled;
+  for (const double rows_of_all : {500.0, 50.0, 5.0}) {
+    const Eigen::ArrayXd weight = rows.array() / (rows.array() + rows_of_all);
+    const Vector mixed = -(weight * (-own.array()).exp() + (1 - weight) * (-pooled.array()).exp()).log();
+    if (mixed.mean() < best.mean()) best = mixed;
+  }
+  return best;
 }
 
 }  // namespace fansite::causal

@@ -4,6 +4,8 @@
 // noise.
 #pragma once
 
+#include <vector>
+
 #include "fansite/base/matrix.h"
 #include "fansite/base/parameters.h"
 
@@ -21,5 +23,11 @@ constexpr auto enum_names(NoiseDistribution) {
 /// −ln p(e_i) for each residual, p estimated without it. Scaling the residuals by c adds ln c. Residuals of a spread
 /// below 1e-6 are taken for that wide: a relation without noise.
 Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution);
+
+/// The same where the noise of rows of the same group (of the discrete parents' levels) may have a distribution of its
+/// own: p = w p_group + (1 − w) p_all, w = n / (n + κ) with n rows in the group. The κ with the least mean is taken,
+/// infinite (one distribution for all) among them.
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
+                  const std::vector<int>& groups);
 
 }  // namespace fansite::causal

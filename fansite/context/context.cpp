@@ -88,7 +88,7 @@ Context::Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& bu
 
 std::shared_ptr<const Covariance> Context::covariance() const {
   if (!shared_->covariance) {
-    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(data().values, progress_));
+    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(data(), facts(), progress_));
   }
   return shared_->covariance;
 }

@@ -34,6 +34,7 @@ struct InformationQuery {
 struct EntropyEstimate {
   double value = 0;           ///< −∞ when the given variables determine the target
   double standard_error = 0;  ///< over rows
+  Index rows = 0;             ///< that have all the cells it is made of; 0: all
 };
 
 /// Entropies and informations of sets of variables. −∞ or +∞ where one variable determines another.
@@ -87,8 +88,8 @@ struct PairEvidence {
   double p_value = 1;
   /// Ensembles: the share of networks that speak for the pair on rows they have not seen; NaN: there are no networks.
   double votes = std::numeric_limits<double>::quiet_NaN();
-  /// What each row says, where the evidence is a sum over rows: Σ s / √Σ s² is a z-score, of standard deviation
-  /// `inflation` at most if there is nothing. Empty: it is no such sum.
+  /// What each row says, or each group of rows, where the evidence is a sum over them: Σ s / √Σ s² is a z-score, of
+  /// standard deviation `inflation` at most if there is nothing. Empty: it is no such sum.
   Eigen::ArrayXf scores;
   double inflation = 1;
 };

@@ -30,10 +30,11 @@ struct FittedEstimator {
   std::string unfinished;                   ///< what the time budget cut short; "": nothing
 };
 
-/// A search needs an estimator for a table of this width, whose relations are linear or not.
+/// A search needs an estimator for a table of this size, whose relations are linear or not.
 struct SearchNeeds {
   Effort effort = Effort::normal;
   int variables = 0;
+  Index rows = 0;
   bool linear = false;
 };
 

@@ -452,6 +452,11 @@ EstimatorMethod gaussian_estimator() {
   row.name = "gaussian";
   row.summary = "closed form from the correlations; linear relations with noise of any distribution";
   row.citation = "Cover and Thomas, Elements of Information Theory, 2006, chapter 8";
+  row.can = {.handles_missing_cells = true,
+             .handles_context = true,
+             .handles_weights = true,
+             .handles_groups = true,
+             .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.fit = [](const Context& context, const Parameters&, double) -> std::optional<FittedEstimator> {
     FittedEstimator fitted;
     fitted.estimator = std::make_unique<GaussianEstimator>(context.covariance());

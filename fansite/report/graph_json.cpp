@@ -97,7 +97,8 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
   if (result.additivity) {
     const causal::AdditivityTest& test = *result.additivity;
     Json additivity;
-    additivity["additive"] = test.additive;
+    additivity["additive"] = test.applicable ? Json(test.additive) : Json(nullptr);
+    additivity["tested"] = test.tested;
     if (result.scale) additivity["scale"] = name(*result.scale);
     additivity["correlation"] = number(test.correlation);
     additivity["p_value"] = number(test.p_value);

@@ -38,6 +38,7 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
   if (original >= 0) json["copy_of"] = name_of(original);
   json["entropy"] = number(boundary.entropy);
   json["conditional_entropy"] = number(boundary.conditional_entropy);
+  if (boundary.rows > 0 && boundary.rows < result.rows) json["rows"] = boundary.rows;
   json["members"] = Json::array();
   const std::vector<causal::RoleOf> known_roles =
       result.graph ? causal::roles(result.graph->partial, boundary.target) : std::vector<causal::RoleOf>();
@@ -54,6 +55,11 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     if (member.by_symmetry) entry["by_symmetry"] = true;
     if (member.by_graph) entry["by_graph"] = true;
     if (member.by_knowledge) entry["by_knowledge"] = true;
+    for (const StandIn& other : member.interchangeable) {
+      entry["interchangeable"].push_back({{"name", name_of(other.variable)},
+                                          {"cost", number(other.cost)},
+                                          {"se", number(other.standard_error)}});
+    }
     for (const causal::RoleOf& role : known_roles) {
       if (role.variable != member.variable) continue;
       entry["role"] = name(role.role);
@@ -141,7 +147,8 @@ int find(const std::map<std::string, int>& index, const std::string& name, const
 Json graph_to_json(const BoundariesResult& result) {
   Json graph;
   graph["refined"] = result.refined;
-  graph["additive"] = result.graph->additivity.additive;
+  const causal::AdditivityTest& test = result.graph->additivity;
+  graph["additive"] = test.applicable ? Json(test.additive) : Json(nullptr);
   graph["scale"] = name(result.graph->scale);
   graph["additivity_correlation"] = number(result.graph->additivity.correlation);
   graph["additivity_p_value"] = number(result.graph->additivity.p_value);

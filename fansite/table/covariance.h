@@ -5,6 +5,8 @@
 
 #include "fansite/base/matrix.h"
 #include "fansite/base/progress.h"
+#include "fansite/table/dataset.h"
+#include "fansite/table/facts.h"
 
 namespace fansite {
 
@@ -20,5 +22,14 @@ struct Covariance {
 /// In parallel over fixed tiles, so the bits do not depend on the number of threads. Cost N·d²/2 multiply-adds.
 Covariance covariance(const MatrixView& values, Progress& progress);
 Covariance covariance(const MatrixView& values);
+
+/// Of a table whose cells may be missing, whose rows may have weights or belong to groups, and some of whose columns
+/// may be context. A plain one's is the above, bit for bit.
+///   missing   maximum likelihood by EM (incomplete.h); `rows` is the smallest number of rows that have both of a pair
+///   weights   weighted; `rows` is the number of equal weights that would give as much, (Σw)² / Σw²
+///   groups    `rows` is no more than the number of groups, which is on the safe side
+///   context   what it tells linearly is taken out of all others, a nominal one's by its indicators, and a row for each
+/// Context columns, and nominal ones of more than two levels, which have no scale, come out as constants.
+Covariance covariance(const Dataset& data, const TableFacts& facts, Progress& progress);
 
 }  // namespace fansite

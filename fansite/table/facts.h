@@ -22,13 +22,27 @@ struct TableFacts {
   explicit TableFacts(const Dataset& data);
 };
 
-/// The columns that take part, as a table of their own.
+/// The levels of a nominal column, the one with most rows first, and the indicator columns of the others.
+struct NominalLevels {
+  int column = 0;                   ///< of the table
+  std::vector<std::string> labels;  ///< of all levels
+  std::vector<double> values;       ///< the numbers that stand for them
+  std::vector<int> indicators;      ///< columns of the learnable table, one fewer
+};
+
+/// The columns that take part, as a table of numbers of their own: a nominal column of K levels is K − 1 indicators,
+/// called "column=level".
 struct LearnableTable {
-  Dataset data;
+  Dataset data;  ///< with the kind of every column
+  std::vector<NominalLevels> nominal;
   std::uint64_t values_hash = 0;
 
   /// A DataError if there is none.
   LearnableTable(const Dataset& table, const TableFacts& facts);
 };
+
+/// Of one nominal column. The label of a number without one is its digits.
+NominalLevels nominal_levels(const Dataset& data, int column);
+std::string indicator_name(const std::string& column, const std::string& level);
 
 }  // namespace fansite

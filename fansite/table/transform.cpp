@@ -16,6 +16,8 @@ namespace fansite {
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+// The open ends of the first and the last interval: beyond any score, but a number that files and products can hold.
+constexpr double kBeyond = 1e15;
 
 /// m of the m-spacings: half of √N, so that a window of 2m ranks averages out the noise of single gaps (its relative
 /// error is about 1/√2m) and yet covers a share of the rows that goes to 0.
@@ -35,13 +37,12 @@ double log_difference(double from, double to) {
   return std::isinf(difference) ? std::log(to / 2 - from / 2) + std::numbers::ln2 : std::log(difference);
 }
 
-void require_finite(const MatrixView& values) {
+void require_no_infinity(const MatrixView& values) {
   check(values.rows() > 0, "[transform] a table without rows cannot be fitted. Give at least one row.");
   for (Index column = 0; column < values.cols(); ++column) {
     for (Index row = 0; row < values.rows(); ++row) {
-      check_data(std::isfinite(values(row, column)),
-                 "[transform] column {} has a missing or infinite cell at row {}. Drop or fill it first.", column + 1,
-                 row + 1);
+      check_data(!std::isinf(values(row, column)),
+                 "[transform] column {} has an infinite cell at row {}. Drop or fill it first.", column + 1, row + 1);
     }
   }
 }
@@ -88,37 +89,65 @@ double mean_log_slope(const std::vector<double>& sorted, const std::vector<doubl
   }
 }
 
-void fit_rank(ColumnTransform& transform, const Eigen::Ref<const Vector>& values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  for (double& value : sorted) value += 0.0;  // −0 and 0 are equal, and which sorts first must not show
+/// The cells that are not missing.
+std::vector<double> present(const Eigen::Ref<const Vector>& values) {
+  std::vector<double> result;
+  for (const double value : values) {
+    if (!std::isnan(value)) result.push_back(value + 0.0);  // −0 and 0 are equal, and which sorts first must not show
+  }
+  check_data(!result.empty(), "[transform] a column has no cell that is not missing. Drop it first.");
+  return result;
+}
+
+/// The mean of the standard normal distribution between two scores that hold this share of it.
+double mean_between(double low, double high, double share) {
+  const auto density = [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); };
+  return std::clamp((density(low) - density(high)) / share, low, high);  // both densities are 0 at the ends
+}
+
+void fit_rank(ColumnTransform& transform, const Eigen::Ref<const Vector>& values, ColumnKind column) {
+  std::vector<double> sorted = present(values);
   std::sort(sorted.begin(), sorted.end());
+  const auto count = static_cast<double>(sorted.size());
   std::vector<double> scores(sorted.size());
   for (std::size_t first = 0, end; first < sorted.size(); first = end) {
     end = first + 1;
     while (end < sorted.size() && sorted[end] == sorted[first]) ++end;
     // Ranks first+1 … end share their mean, less the half of the formula; as in rank_gaussianise.
-    const double rank = static_cast<double>(first + end) / 2;
-    const double score = normal_quantile(rank / static_cast<double>(sorted.size()));
+    double score = normal_quantile(static_cast<double>(first + end) / 2 / count);
+    const bool interval = column == ColumnKind::ordered || (column == ColumnKind::atoms && end - first > 1);
+    double low = score, high = score;
+    if (interval) {
+      low = std::max(normal_quantile(static_cast<double>(first) / count), -kBeyond);
+      high = std::min(normal_quantile(static_cast<double>(end) / count), kBeyond);
+      score = mean_between(low, high, static_cast<double>(end - first) / count);
+    }
+    if (column != ColumnKind::continuous) {
+      transform.low.push_back(low);
+      transform.high.push_back(high);
+    }
     std::fill(scores.begin() + static_cast<std::ptrdiff_t>(first), scores.begin() + static_cast<std::ptrdiff_t>(end),
               score);
     transform.x.push_back(sorted[first]);
     transform.z.push_back(score);
   }
-  transform.log_slope = mean_log_slope(sorted, scores);
+  transform.log_slope = column == ColumnKind::continuous ? mean_log_slope(sorted, scores) : kUndefined;
 }
 
 void fit_standardise(ColumnTransform& transform, const Eigen::Ref<const Vector>& values) {
-  if ((values.array() == values[0]).all()) {  // a rounded mean would leave noise
-    transform.shift = values[0];
+  const std::vector<double> held = present(values);
+  if (std::all_of(held.begin(), held.end(), [&](double v) { return v == held.front(); })) {
+    transform.shift = held.front();  // a rounded mean would leave noise
     transform.log_slope = kUndefined;
     return;
   }
   // As in standardise: a power of two brings values back whose squares leave the range of double. The copy is aligned,
   // so that the order of the sums does not depend on where the column lies.
+  Vector cells = Eigen::Map<const Vector>(held.data(), static_cast<Index>(held.size()));
   int exponent = 0;
-  std::frexp(values.cwiseAbs().maxCoeff(), &exponent);
+  std::frexp(cells.cwiseAbs().maxCoeff(), &exponent);
   if (std::abs(exponent) <= 500) exponent = 0;
-  Vector cells = values.unaryExpr([&](double value) { return std::ldexp(value, -exponent); });
+  cells = cells.unaryExpr([&](double value) { return std::ldexp(value, -exponent); }).eval();
   const double mean = cells.mean();
   cells.array() -= mean;
   const double deviation = std::sqrt(cells.squaredNorm() / static_cast<double>(cells.size()));
@@ -143,20 +172,46 @@ double ColumnTransform::operator()(double value) const {
   return value;
 }
 
-ColumnTransform fit_transform(TransformKind kind, const Eigen::Ref<const Vector>& values) {
-  require_finite(values);
+Cell ColumnTransform::cell(double value) const {
+  const double score = (*this)(value);
+  if (has_intervals() && !std::isnan(value)) {
+    const auto found = std::lower_bound(x.begin(), x.end(), value);
+    const auto at = static_cast<std::size_t>(found - x.begin());
+    if (found != x.end() && *found == value) return {score, low[at], high[at]};
+  }
+  return {score, score, score};
+}
+
+double ColumnTransform::reliability() const {
+  if (!has_intervals()) return 1;
+  // Numbers among the intervals are narrow shares of the rest: what their scores vary by is not lost.
+  double lost = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (low[i] >= high[i]) continue;
+    // E (u − m)² = 1 + (l φ(l) − h φ(h)) / share − m² inside (l, h].
+    const auto part = [](double z) { return z * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); };
+    const double share = normal_tail(-high[i]) - normal_tail(-low[i]);
+    lost += share * (1 - z[i] * z[i]) + part(low[i]) - part(high[i]);
+  }
+  return std::clamp(1 - lost, 0.05, 1.0);
+}
+
+ColumnTransform fit_transform(TransformKind kind, const Eigen::Ref<const Vector>& values, ColumnKind column) {
+  require_no_infinity(values);
   ColumnTransform transform;
-  transform.kind = kind;
-  if (kind == TransformKind::rank) fit_rank(transform, values);
-  if (kind == TransformKind::standardise) fit_standardise(transform, values);
+  transform.kind = column == ColumnKind::continuous ? kind : TransformKind::rank;
+  if (transform.kind == TransformKind::rank) fit_rank(transform, values, column);
+  if (transform.kind == TransformKind::standardise) fit_standardise(transform, values);
   return transform;
 }
 
-std::vector<ColumnTransform> fit_transforms(TransformKind kind, const MatrixView& values) {
-  require_finite(values);  // here as well, to name the first such column, not the first that a thread comes upon
+std::vector<ColumnTransform> fit_transforms(TransformKind kind, const MatrixView& values,
+                                            const std::vector<ColumnKind>& columns) {
+  require_no_infinity(values);  // here as well, to name the first such column, not the first that a thread comes upon
   std::vector<ColumnTransform> transforms(static_cast<std::size_t>(values.cols()));
   parallel_for(values.cols(), [&](std::ptrdiff_t column) {
-    transforms[static_cast<std::size_t>(column)] = fit_transform(kind, values.col(column));
+    const auto at = static_cast<std::size_t>(column);
+    transforms[at] = fit_transform(kind, values.col(column), columns.empty() ? ColumnKind::continuous : columns[at]);
   });
   return transforms;
 }

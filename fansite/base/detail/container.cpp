@@ -15,7 +15,7 @@ namespace fansite {
 namespace {
 
 constexpr std::string_view kMagic("FANSITE\x1a", 8);
-constexpr std::uint32_t kVersion = 2;  // 1 had other names of fields
+constexpr std::uint32_t kVersion = 3;  // 1 had other names of fields, 2 knew numbers only
 constexpr std::size_t kPreamble = 24, kChecksum = 4;
 // Parsed JSON can take 35 times the memory of its text. A header has about 60 bytes for each column and each point of a
 // curve and 4 for each place of an order: 10 000 columns and 20 networks make 2 MB.

@@ -214,28 +214,44 @@ void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
 namespace {
 
 constexpr double kConfidence = 2;  // standard errors of a step's held-out gain
+constexpr int kAfterFirm = 2;      // steps
 
-// Entropies fall by less and less towards the best size and the last steps are often luck. What the rest of the best
-// set tells beyond its first k is I(T; rest | first k), with the standard error of the row by row differences.
-void find_shortest(const Search& search, std::vector<Path>& paths) {
-  std::vector<InformationQuery> queries;
+// Columns that stand in for each other make each other's loss small, and given all of them no member can be told from
+// chance. So the member that is missed least goes, one at a time, while what it alone tells is within one standard
+// error of nothing; among stand-ins one stays, because once the others have gone it is missed.
+void find_needed(const Search& search, std::vector<Path>& paths) {
+  constexpr double kSpare = 1;  // standard errors
+  std::vector<std::size_t> active;
   for (std::size_t s = 0; s < paths.size(); ++s) {
     const auto begin = paths[s].indices.begin();
-    for (int k = 0; k < paths[s].best; ++k) {
-      queries.push_back({search.targets[s], {begin + k, begin + paths[s].best}, {begin, begin + k}});
-    }
+    paths[s].needed.assign(begin, begin + paths[s].best);
+    active.push_back(s);
   }
-  const std::vector<EntropyEstimate> rest = search.estimator.mutual_information(queries);
-  std::size_t first = 0;
-  for (std::size_t s = 0; s < paths.size(); ++s) {
-    Path& path = paths[s];
-    path.shortest = static_cast<int>(search.known[s].size());
-    while (path.shortest < path.best) {
-      const EntropyEstimate& information = rest[first + static_cast<std::size_t>(path.shortest)];
-      if (information.value <= information.standard_error) break;
-      ++path.shortest;
+  while (!active.empty()) {
+    std::vector<InformationQuery> queries;
+    for (const std::size_t s : active) {
+      for (const int z : paths[s].needed) queries.push_back({search.targets[s], {z}, without(paths[s].needed, z)});
     }
-    first += static_cast<std::size_t>(path.best);
+    const std::vector<EntropyEstimate> losses = search.estimator.mutual_information(queries);
+    std::size_t next = 0, kept = 0;
+    for (const std::size_t s : active) {
+      int weakest = -1;
+      double least = kSpare;
+      for (const int z : paths[s].needed) {
+        const EntropyEstimate& loss = losses[next++];
+        if (search.is_known(search.targets[s], z)) continue;
+        // Not told from nothing, or not known at all because no row has all the cells: then it is not needed.
+        double worth = loss.standard_error > 0 ? loss.value / loss.standard_error : loss.value;
+        if (std::isnan(worth)) worth = 0;
+        if (worth >= least) continue;
+        least = worth;
+        weakest = z;
+      }
+      if (weakest < 0) continue;
+      paths[s].needed = without(paths[s].needed, weakest);
+      active[kept++] = s;
+    }
+    active.resize(kept);
   }
 }
 
@@ -290,7 +306,39 @@ void fill_gains(const EntropyEstimator& estimator, Boundary& boundary) {
     boundary.near_misses[m].candidate.gain = answers[2 * set.size() + m].value;
     boundary.near_misses[m].candidate.standard_error = answers[2 * set.size() + m].standard_error;
   }
-  boundary.conditional_entropy = estimator.conditional_entropy({boundary.target, set}).value;
+  const EntropyEstimate left = estimator.conditional_entropy({boundary.target, set});
+  boundary.conditional_entropy = left.value;
+  boundary.rows = left.rows;
+}
+
+void find_stand_ins(const EntropyEstimator& estimator, const std::vector<int>& others, Boundary& boundary) {
+  constexpr double kClearly = 2;    // standard errors
+  constexpr std::size_t kMost = 3;  // of one member
+  const std::vector<int> set = boundary.member_indices();
+  std::vector<InformationQuery> queries;
+  for (const int z : set) {
+    for (const int w : others) {
+      if (w != boundary.target && !contains(set, w)) queries.push_back({boundary.target, {w}, without(set, z)});
+    }
+  }
+  const std::vector<EntropyEstimate> answers = estimator.mutual_information(queries);
+  const std::size_t each = set.empty() ? 0 : queries.size() / set.size();
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    Member& member = boundary.members[k];
+    member.interchangeable.clear();
+    for (std::size_t i = k * each; i < (k + 1) * each; ++i) {
+      const EntropyEstimate& told = answers[i];
+      const bool clear = told.value > kClearly * told.standard_error && told.value >= member.unique / 2;
+      if (!clear || !std::isfinite(told.value)) continue;
+      const double error = std::hypot(told.standard_error, member.standard_error);
+      member.interchangeable.push_back({queries[i].about.front(), member.unique - told.value, error});
+    }
+    auto& found = member.interchangeable;
+    std::stable_sort(found.begin(), found.end(), [](const StandIn& a, const StandIn& b) { return a.cost < b.cost; });
+    const auto same = [](const StandIn& a, const StandIn& b) { return a.variable == b.variable; };
+    found.erase(std::unique(found.begin(), found.end(), same), found.end());
+    found.resize(std::min(found.size(), kMost));
+  }
 }
 
 std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress& progress) {
@@ -318,11 +366,19 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
     for (std::size_t a = 0; a < active.size(); ++a) {
       const auto at = static_cast<std::size_t>(active[a]);
       Path& path = paths[at];
-      path.entropy.push_back(entropies[a].value);
+      // Entropies of different rows cannot be compared, so with missing cells each is that before less the gain.
+      const bool all_rows = entropies[a].rows == 0 || entropies[a].rows == search.estimator.rows();
+      const bool first = path.entropy.empty();
+      path.entropy.push_back(all_rows || first ? entropies[a].value : path.entropy.back() - gains[a].value);
       const int size = static_cast<int>(path.entropy.size()) - 1;
       const int known = static_cast<int>(search.known[at].size());
-      if (size <= known || path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)]) path.best = size;
       if (size <= known || gains[a].value > kConfidence * gains[a].standard_error) firm[at] = size;
+      // With few rows entropies go on falling by crumbs: of the steps after the last that was clearly worth it, two may
+      // be members that the rows can hardly show.
+      const bool near = size <= firm[at] + kAfterFirm;
+      if (size <= known || (near && path.entropy.back() < path.entropy[static_cast<std::size_t>(path.best)])) {
+        path.best = size;
+      }
       const bool finished = size - firm[at] > search.patience || (size >= search.largest && size >= known);
       if (finished) progress.advance(1);
       if (!finished) active[kept++] = active[a];
@@ -354,7 +410,7 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
     active.resize(kept);
     if (search.keeper != nullptr) search.keeper->write_if_due();
   }
-  find_shortest(search, paths);
+  find_needed(search, paths);
   return paths;
 }
 

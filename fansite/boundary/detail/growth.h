@@ -61,12 +61,15 @@ void grow_and_shrink(const Search& search, const std::vector<int>& slots, Sets& 
 /// conditional entropy.
 void fill_gains(const EntropyEstimator& estimator, Boundary& boundary);
 
+/// Which of these others could take each member's place; fill_gains must have been called.
+void find_stand_ins(const EntropyEstimator& estimator, const std::vector<int>& others, Boundary& boundary);
+
 /// What a target's growing found, sized by entropies of held-out rows.
 struct Path {
   std::vector<int> indices;     ///< in order of admission, beyond the best size too
   std::vector<double> entropy;  ///< held out, given the first 0, 1, … of them
-  int best = 0;                 ///< the size of the least of these
-  int shortest = 0;             ///< the smallest size that is within one standard error of it, row by row
+  int best = 0;                 ///< the size of the least of these, two beyond the last clear step at most
+  std::vector<int> needed;      ///< of the best set, without what the others stand in for; in order of admission
 };
 
 /// For estimators with held-out entropies: grows every target until more than `patience` steps in a row have not

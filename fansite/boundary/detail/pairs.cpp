@@ -95,7 +95,9 @@ PairEvidence evidence_of(const Search& search, const Sets& sets, Pair fact) {
 std::vector<double> stability(const Search& search, const std::vector<PairEvidence>& evidence, double hypotheses) {
   constexpr int kResamples = 100;
   const auto pairs = static_cast<Index>(evidence.size());
-  Eigen::MatrixXf scores = Eigen::MatrixXf::Zero(search.estimator.rows(), pairs);
+  Index units = 0;
+  for (const PairEvidence& pair : evidence) units = std::max<Index>(units, pair.scores.size());
+  Eigen::MatrixXf scores = Eigen::MatrixXf::Zero(units, pairs);
   for (Index i = 0; i < pairs; ++i) {
     const Eigen::ArrayXf& rows = evidence[static_cast<std::size_t>(i)].scores;
     if (rows.size() > 0) scores.col(i) = rows;
@@ -214,15 +216,15 @@ double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vecto
 }
 
 Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>& paths, Progress& progress) {
-  Sets best, shortest;
+  Sets best, needed;
   for (const Path& path : paths) {
     best.emplace_back(path.indices.begin(), path.indices.begin() + path.best);
-    shortest.emplace_back(path.indices.begin(), path.indices.begin() + path.shortest);
+    needed.push_back(path.needed);
   }
   const Sets proposed = reconciled(search, search.params.rule, best);
   const auto all = static_cast<double>(open_facts(search, facts_in(search, proposed)).size());
   Confirmed result;
-  result.sets = reconciled(search, search.params.rule, shortest);
+  result.sets = reconciled(search, search.params.rule, needed);
   std::vector<Pair> facts = facts_in(search, result.sets);
   const auto first_known = std::stable_partition(
       facts.begin(), facts.end(), [&](const Pair& fact) { return !search.is_known(fact.first, fact.second); });
@@ -232,7 +234,7 @@ Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>&
   parallel_for(static_cast<Index>(facts.size()), [&](Index i) {
     throw_if_interrupted(progress);
     const auto at = static_cast<std::size_t>(i);
-    evidence[at] = evidence_of(search, best, facts[at]);
+    evidence[at] = evidence_of(search, needed, facts[at]);
     progress.advance(1);
   });
 
@@ -262,7 +264,7 @@ Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>&
   for (std::size_t s = 0; s < best.size(); ++s) {
     const auto p_value = [&](int z) { return result.tested[fact_of(search, search.targets[s], z)].p_value; };
     const auto late = std::stable_partition(result.sets[s].begin(), result.sets[s].end(),
-                                            [&](int z) { return contains(shortest[s], z); });
+                                            [&](int z) { return contains(needed[s], z); });
     std::stable_sort(late, result.sets[s].end(), [&](int a, int b) { return p_value(a) < p_value(b); });
     result.left_out.push_back(limit_by_evidence(search, s, result.sets[s], p_value));
   }

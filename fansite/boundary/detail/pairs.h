@@ -43,9 +43,9 @@ struct Confirmed {
   double threshold = 0;           ///< the largest p-value admitted
 };
 
-/// By held-out rows: tests the pairs that the paths' shortest sizes propose, each given the rest of the best sets, and
-/// admits by Benjamini–Hochberg over all pairs of the best sets. Those that the shortest sizes leave out count as
-/// hypotheses too, because the same rows that test the others have left them out.
+/// By held-out rows: tests the pairs of the paths' needed sets, each given the rest of these, and admits by
+/// Benjamini–Hochberg over all pairs of the best sets. Those that are not needed count as hypotheses too, because the
+/// same rows that test the others have left them out.
 Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>& paths, Progress& progress);
 
 }  // namespace fansite

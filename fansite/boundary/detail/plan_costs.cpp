@@ -235,7 +235,16 @@ double graph_seconds(const Dataset& data, const Knowledge& knowledge, const Supp
   if (!knowledge.empty()) allowed = allowed.cwiseProduct(knowledge.allowed());
   causal::GraphConstraints constraints;
   constraints.allowed = allowed(chosen, chosen);
-  const Matrix values = data.values(Eigen::all, chosen);
+  Matrix values = data.values(Eigen::all, chosen);
+  for (auto column : values.colwise()) {  // what a fit costs does not depend on what fills a missing cell
+    double mean = 0, count = 0;
+    for (const double x : column) {
+      if (std::isnan(x)) continue;
+      mean += x;
+      ++count;
+    }
+    for (double& x : column) x = std::isnan(x) ? mean / std::max(count, 1.0) : x;
+  }
   causal::AdditiveNoiseParams dry = params;
   dry.scale = causal::NoiseScale::original;
   dry.max_rows = kDryRows;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "fansite/base/error.h"
 #include "fansite/base/stopwatch.h"
@@ -19,6 +20,13 @@ constexpr std::string_view kLinear = "gaussian", kGeneral = "flow";
 // tables to the Gaussian estimator, and says so.
 constexpr int kMostForFlow = 300;
 constexpr Index kFewestForFlow = 100;
+// A column with no more values than this has levels; one with more is a rounded number.
+constexpr std::size_t kFewLevels = 10;
+
+std::size_t distinct_values(const Eigen::Ref<const Vector>& column) {
+  const std::set<double> values(column.begin(), column.end());
+  return values.size();
+}
 
 // Of all variables, whatever the targets: without the boundary of a variable its noise shows in others.
 std::vector<std::vector<int>> sets_of_all_variables(const BoundaryProblem& problem, const FansiteParams& params,
@@ -39,34 +47,42 @@ std::vector<std::vector<int>> sets_of_all_variables(const BoundaryProblem& probl
   return sets;
 }
 
-// The first target of two values, or −1. Flows are densities, and there is none of two values: of the 13 features of
-// five such targets flows found none and the Gaussian estimator 8, with no false one.
-int first_of_two_values(const Dataset& data, const std::vector<int>& targets) {
-  const auto has_two = [&](int target) {
-    const auto column = data.values.col(target).array();
-    const double least = column.minCoeff(), most = column.maxCoeff();
-    return least < most && (column == least || column == most).all();
-  };
-  const auto found = std::find_if(targets.begin(), targets.end(), has_two);
-  return found == targets.end() ? -1 : *found;
+// Nominal columns of more than two levels have no scale that a linear model could use.
+std::vector<std::string> without_scale(const Context& context) {
+  std::vector<std::string> names;
+  for (int j = 0; j < context.data().variables(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const bool nominal = context.facts().kinds[at] == ColumnKind::nominal;
+    if (nominal && nominal_levels(context.data(), j).values.size() > 2) names.push_back(context.data().names[at]);
+  }
+  return names;
+}
+
+// The test of linearity asks for whole rows. Nothing: too few have all their cells.
+std::optional<LinearityTest> tested_linearity(const Context& context, const std::vector<std::vector<int>>& sets,
+                                              Progress& progress) {
+  const Dataset& data = context.data();
+  if (!data.values.hasNaN()) return test_linearity(data, context.facts(), sets, {}, progress);
+  std::vector<int> whole;
+  for (Index row = 0; row < data.rows(); ++row) {
+    if (!data.values.row(row).hasNaN()) whole.push_back(static_cast<int>(row));
+  }
+  if (static_cast<Index>(whole.size()) < kFewestForFlow) return std::nullopt;
+  const Dataset complete = take_rows(data, whole);
+  return test_linearity(complete, TableFacts(complete), sets, {}, progress);
 }
 
 // Why `auto` does not use the estimator for relations of any shape, or "" if it does.
-std::string why_not_general(const BoundaryProblem& problem, const LinearityTest& linearity) {
+std::string why_not_general(const BoundaryProblem& problem, const std::optional<LinearityTest>& linearity) {
   const Dataset& data = problem.context.data();
   const auto quoted = [&](int variable) { return excerpt(data.names[static_cast<std::size_t>(variable)]); };
-  const std::vector<int>& searched = problem.targets.searched;
-  if (searched.size() == 1 && first_of_two_values(data, searched) >= 0) {
-    return fmt::format(
-        "[mb] '{}' holds two values, in which flows see little; the Gaussian estimator is used, which sees linear "
-        "relations only",
-        quoted(searched.front()));
-  }
   if (data.variables() <= kMostForFlow && data.rows() >= kFewestForFlow) return "";
+  const std::string why = linearity && !linearity->linear_equations
+                              ? fmt::format("'{}' and '{}' depend on each other in ways that are not linear",
+                                            quoted(linearity->pair.first), quoted(linearity->pair.second))
+                              : "not all relations of this table can be linear";
   return fmt::format(
-      "[mb] '{}' and '{}' depend on each other in ways that are not linear, but {}; the Gaussian estimator sees linear "
-      "relations only, --estimator flow sees all",
-      quoted(linearity.pair.first), quoted(linearity.pair.second),
+      "[mb] {}, but {}; the Gaussian estimator sees linear relations only, --estimator flow sees all", why,
       data.rows() < kFewestForFlow
           ? fmt::format("{} rows are few to learn that from (fewer than {})", data.rows(), kFewestForFlow)
           : fmt::format("{} variables are many to train networks for (more than {})", data.variables(), kMostForFlow));
@@ -85,6 +101,7 @@ Preparation prepare(const BoundaryProblem& problem, const FansiteParams& params,
   const bool given_model = !context.run().model.empty();  // a model that is given is meant to be used
   const bool choosing = params.estimator == "auto" && !given_model;
   const MethodList<EstimatorMethod>& estimators = entropy_estimators();
+  const std::vector<std::string> no_scale = without_scale(context);
   Preparation prepared{.gaussian = GaussianEstimator(context.covariance())};
   for (const Finding& finding : near_duplicates(data, context.covariance()->correlation, context.facts().findings)) {
     prepared.warnings.push_back(finding.message);
@@ -103,20 +120,20 @@ Preparation prepare(const BoundaryProblem& problem, const FansiteParams& params,
   }
   if (choosing || (trains && !given_model)) {
     const auto sets = sets_of_all_variables(problem, params, prepared, progress);
-    prepared.linearity = test_linearity(data, context.facts(), sets, {}, progress);
-    if (choosing && !prepared.linear()) {
-      const std::string why_not = why_not_general(problem, *prepared.linearity);
+    prepared.linearity = tested_linearity(context, sets, progress);
+    if (choosing && (!prepared.linear() || !no_scale.empty())) {
+      const std::string why_not = why_not_general(problem, prepared.linearity);
       if (why_not.empty()) prepared.estimator = &estimators.at(kGeneral);
       if (!why_not.empty()) prepared.warnings.push_back(why_not);
     }
     prepared.prepare_seconds += watch.lap();
   }
   asks_graph(problem, params, *prepared.estimator);  // throws what would else be known after the training
-  const int coarse = first_of_two_values(data, problem.targets.searched);
-  if (prepared.estimator->can.trains && coarse >= 0) {
-    const std::string name = excerpt(data.names[static_cast<std::size_t>(coarse)]);
+  if (!prepared.estimator->can.trains && !no_scale.empty()) {
     prepared.warnings.push_back(fmt::format(
-        "[mb] '{}' holds two values, in which flows see little; for its boundary use --estimator gaussian", name));
+        "[mb] the Gaussian estimator cannot use {}: levels without an order have no scale; --estimator flow "
+        "can",
+        quoted_list(no_scale)));
   }
   return prepared;
 }
@@ -124,8 +141,9 @@ Preparation prepare(const BoundaryProblem& problem, const FansiteParams& params,
 Parameters network_parameters(const BoundaryProblem& problem, const FansiteParams& params,
                               const Preparation& prepared) {
   const EstimatorMethod& row = *prepared.estimator;
-  const int variables = problem.context.data().variables();
-  Parameters result = row.for_search ? row.for_search({params.effort, variables, prepared.linear()}) : row.parameters;
+  const Dataset& data = problem.context.data();
+  const SearchNeeds needs = {params.effort, data.variables(), data.rows(), prepared.linear()};
+  Parameters result = row.for_search ? row.for_search(needs) : row.parameters;
   const auto override_with = [&](std::string_view name, std::int64_t value) {
     if (value > 0 && result.has(name)) result.set(name, value);
   };
@@ -153,11 +171,27 @@ SearchParams network_search(const FansiteParams& params, int variables) {
   return search;
 }
 
+namespace {
+
+// Whether noise can be something that is added: not to the levels of a column that has few of them.
+bool noise_can_add(const Context& context) {
+  for (int j = 0; j < context.data().variables(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const ColumnKind kind = context.facts().kinds[at];
+    if (context.facts().takes_part[at] == 0 || kind == ColumnKind::continuous || kind == ColumnKind::atoms) continue;
+    if (kind == ColumnKind::nominal || distinct_values(context.data().values.col(j)) <= kFewLevels) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool asks_graph(const BoundaryProblem& problem, const FansiteParams& params, const EstimatorMethod& estimator) {
   const bool automatic = params.refine == Refine::automatic;
   const bool usual = params.search.stop == StopRule::calibrated && params.search.rule == Symmetry::or_;
   if (params.refine == Refine::none) return false;
   if (automatic && (!problem.targets.all || !usual || !estimator.can.trains)) return false;
+  if (automatic && !noise_can_add(problem.context)) return false;
   check(problem.targets.all,
         "[mb] a graph needs the boundaries of all variables; leave the targets out, or do not refine");
   return true;

@@ -89,9 +89,8 @@ void LocalScores::prepare(const std::vector<Query>& queries, const Progress& pro
       }
     }
     throw_if_interrupted(progress);
-    const Residuals residuals = regression_.residuals(group.children, group.parents);
-    for (Index t = 0; t < residuals.left_out.cols(); ++t) {
-      scores.push_back(surprisals(residuals.left_out.col(t), distribution_).mean());
+    for (const Vector& rows : equations_.surprisals(group.children, group.parents, distribution_)) {
+      scores.push_back(rows.mean());
     }
     if (keeper_ != nullptr) keeper_->add_means(group, scores);
   });
@@ -104,13 +103,12 @@ void LocalScores::prepare(const std::vector<Query>& queries, const Progress& pro
 Eigen::VectorXf LocalScores::rows(int child, const std::vector<int>& parents, const Progress& progress) const {
   const ScoreGroup alone{parents, {child}};
   if (keeper_ != nullptr) {
-    if (const auto kept = keeper_->rows(alone, regression_.rows())) {
-      return Eigen::VectorXf::Map(kept->data(), regression_.rows());
+    if (const auto kept = keeper_->rows(alone, equations_.rows())) {
+      return Eigen::VectorXf::Map(kept->data(), equations_.rows());
     }
   }
   throw_if_interrupted(progress);
-  const Residuals residuals = regression_.residuals(alone.children, parents);
-  const Eigen::VectorXf scores = surprisals(residuals.left_out.col(0), distribution_).cast<float>();
+  const Eigen::VectorXf scores = equations_.surprisals(alone.children, parents, distribution_).front().cast<float>();
   if (keeper_ != nullptr) keeper_->add_rows(alone, {scores.begin(), scores.end()});
   return scores;
 }

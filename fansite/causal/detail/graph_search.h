@@ -10,8 +10,7 @@
 
 #include "fansite/base/progress.h"
 #include "fansite/causal/constraints.h"
-#include "fansite/causal/regression.h"
-#include "fansite/causal/residual_entropy.h"
+#include "fansite/causal/equations.h"
 #include "fansite/graph/dag.h"
 
 namespace fansite::causal {
@@ -25,28 +24,32 @@ bool has_edge(const ParentSets& parents, int from, int to);
 /// Whether there is a directed path; a node reaches itself.
 bool reaches(const ParentSets& parents, int from, int to);
 
-/// The entropy of each child's residuals given its parents, each computed once.
+/// The entropy of each child given its parents, each computed once.
 class LocalScores {
  public:
   using Query = std::pair<int, std::vector<int>>;  ///< a child and its parents, ascending
 
   /// Without a keeper they are gone when this is.
+  LocalScores(Equations equations, NoiseDistribution distribution, ScoreKeeper* keeper = nullptr)
+      : equations_(std::move(equations)), distribution_(distribution), keeper_(keeper) {}
+  /// Of numbers; the regression must outlive this.
   LocalScores(const Regression& regression, NoiseDistribution distribution, ScoreKeeper* keeper = nullptr)
-      : regression_(regression), distribution_(distribution), keeper_(keeper) {}
+      : LocalScores(Equations(regression), distribution, keeper) {}
 
   /// Computes those that are neither known nor kept, in parallel. Interrupted, it leaves all as it was, but the keeper
   /// has what was computed.
   void prepare(const std::vector<Query>& queries, const Progress& progress);
   /// One that is known.
   double operator()(int child, const std::vector<int>& parents) const { return known_.at({child, parents}); }
-  /// −ln p(residual) of every row, kept or computed.
+  /// −ln p(child | parents) of every row, kept or computed.
   Eigen::VectorXf rows(int child, const std::vector<int>& parents, const Progress& progress) const;
   /// Regressions that have been asked for, whether computed or kept.
   long fits() const { return static_cast<long>(known_.size()); }
-  const Regression& regression() const { return regression_; }
+  const Equations& equations() const { return equations_; }
+  const Regression& regression() const { return equations_.regression(); }
 
  private:
-  const Regression& regression_;
+  Equations equations_;
   NoiseDistribution distribution_;
   ScoreKeeper* keeper_;
   std::map<Query, double> known_;

@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <tuple>
 
 #include "fansite/base/error.h"
+#include "fansite/table/incomplete.h"
 
 namespace fansite::flow {
 namespace {
 
 constexpr double kSmallest = 1e-6;  // share of a column's variance that always remains, whatever is given
+// The same of the normal variable under a coarse column: less cannot be told from its levels.
+constexpr double kSmallestCoarse = 0.02;
 
 }  // namespace
 
@@ -25,9 +29,13 @@ GaussianBase::GaussianBase(Vector mean, Matrix covariance)
 GaussianBase::GaussianBase(const RowTable& data, std::span<const int> rows) {
   const auto n = static_cast<double>(rows.size());
   const Matrix values = data(std::vector<int>(rows.begin(), rows.end()), Eigen::all).cast<double>();
-  mean_ = values.colwise().mean();
-  const Matrix centred = values.rowwise() - mean_.transpose();
-  covariance_ = centred.transpose() * centred / n;
+  if (values.hasNaN()) {
+    std::tie(mean_, covariance_) = incomplete_moments(values);
+  } else {
+    mean_ = values.colwise().mean();
+    const Matrix centred = values.rowwise() - mean_.transpose();
+    covariance_ = centred.transpose() * centred / n;
+  }
   Vector scale = covariance_.diagonal().cwiseSqrt();
   for (double& v : scale) v = v > 0 ? v : 1.0;  // a column that is constant in these rows
   const Vector inverse = scale.cwiseInverse();
@@ -63,6 +71,51 @@ void GaussianBase::factor_row(std::span<const int> subset, int p, double* rows, 
     remaining -= row[q] * row[q];
   }
   row[p] = std::sqrt(std::max(remaining, kSmallest * covariance[j]));
+}
+
+GaussianBase::Prediction GaussianBase::prediction(int variable, const double* row, int p) const {
+  if (reliability_.size() == 0 || reliability_[variable] >= 1) return {1, mean_[variable], row[p]};
+  const double factor = 1 / reliability_[variable];
+  double rest = 1;
+  for (int q = 0; q < p; ++q) rest -= factor * row[q] * factor * row[q];
+  if (rest >= kSmallestCoarse) return {factor, 0, std::sqrt(rest)};
+  // Two coarse columns vary together more than normal ones: no farther than what remains allows.
+  return {factor * std::sqrt((1 - kSmallestCoarse) / (1 - rest)), 0, std::sqrt(kSmallestCoarse)};
+}
+
+double GaussianBase::innovations(std::span<const int> subset, const CellRow& cells, float* out, float* low, float* high,
+                                 std::vector<double>& scratch) const {
+  const int size = static_cast<int>(subset.size());
+  const Index stride = size + 1;
+  if (scratch.size() < static_cast<std::size_t>(stride * (size + 1)))
+    scratch.resize(static_cast<std::size_t>(stride * (size + 1)));
+  double* rows = scratch.data();
+  double* innovation = rows + size * stride;
+  double log_scale = 0;
+  for (int p = 0; p < size; ++p) {
+    const int j = subset[static_cast<std::size_t>(p)];
+    if (empty()) {
+      out[p] = cells.score[j];
+      low[p] = cells.low[j];
+      high[p] = cells.high[j];
+      continue;
+    }
+    factor_row(subset, p, rows, stride);
+    const double* row = rows + p * stride;
+    double sum = 0;
+    for (int q = 0; q < p; ++q) sum += row[q] * innovation[q];
+    innovation[p] = (static_cast<double>(cells.score[j]) - mean_[j] - sum) / row[p];
+    const Prediction to = prediction(j, row, p);
+    const auto mapped = [&](float x) {
+      return static_cast<float>((static_cast<double>(x) - to.shift - to.factor * sum) / to.scale);
+    };
+    const bool interval = cells.low[j] < cells.high[j];
+    out[p] = mapped(cells.score[j]);
+    low[p] = interval ? mapped(cells.low[j]) : out[p];
+    high[p] = interval ? mapped(cells.high[j]) : out[p];
+    if (!interval) log_scale += std::log(to.scale);
+  }
+  return log_scale;
 }
 
 double GaussianBase::innovations(std::span<const int> subset, const float* values, float* out,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <utility>
 
 #include "fansite/base/error.h"
@@ -60,6 +61,20 @@ void SubsetSampler::draw(Random& random, Subset& subset) {
   if (leaf) subset.push_back(variables_ - 1);
 }
 
+void SubsetSampler::draw(Random& random, const CellRow& row, Subset& subset) {
+  draw(random, subset);
+  const auto absent = [&](int j) { return std::isnan(row.score[j]); };
+  std::erase_if(subset, absent);
+  if (!subset.empty()) return;
+  int held = 0;
+  for (int j = 0; j < variables_; ++j) held += absent(j) ? 0 : 1;
+  check(held > 0, "[flow] a row without any cell to train on");
+  int skip = static_cast<int>(random.below(static_cast<std::uint32_t>(held)));
+  for (int j = 0; j < variables_; ++j) {
+    if (!absent(j) && skip-- == 0) subset.push_back(j);
+  }
+}
+
 void Batch::clear() {
   row_start.assign(1, 0);
   row.clear();
@@ -67,10 +82,12 @@ void Batch::clear() {
   rank.clear();
   value.clear();
   innovation.clear();
+  low.clear();
+  high.clear();
   log_scale = 0;
 }
 
-void Batch::add(std::span<const int> subset, const float* values) {
+void Batch::add(std::span<const int> subset, const CellRow& cells) {
   assert(!subset.empty());
   const std::size_t first = variable.size();
   const std::size_t end = first + subset.size();
@@ -82,10 +99,18 @@ void Batch::add(std::span<const int> subset, const float* values) {
   assign_ranks(shape, subset, std::span(rank).subspan(first, subset.size() - 1));
   for (std::size_t p = 0; p < subset.size(); ++p) {
     variable[first + p] = subset[p];
-    value[first + p] = values[subset[p]];
+    value[first + p] = cells.score[subset[p]];
   }
-  if (base != nullptr && !base->empty()) {
-    log_scale += base->innovations(subset, values, innovation.data() + first, scratch);
+  const bool based = base != nullptr && !base->empty();
+  if (cells.low != nullptr) {
+    low.resize(end);
+    high.resize(end);
+    const GaussianBase none;
+    log_scale +=
+        (based ? *base : none)
+            .innovations(subset, cells, innovation.data() + first, low.data() + first, high.data() + first, scratch);
+  } else if (based) {
+    log_scale += base->innovations(subset, cells.score, innovation.data() + first, scratch);
   } else {
     std::copy_n(value.data() + first, subset.size(), innovation.data() + first);
   }

@@ -17,6 +17,34 @@ namespace fansite::flow {
 /// N×d values in single precision, row-major: what training gathers rows from.
 using RowTable = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// The cells of a row, all d of them: scores, NaN where absent, and the ends of intervals, equal to the score where a
+/// cell is a number. Without ends all are numbers.
+struct CellRow {
+  CellRow(const float* score, const float* low = nullptr, const float* high = nullptr)
+      : score(score), low(low), high(high) {}
+  const float* score;
+  const float* low;
+  const float* high;
+};
+
+/// A table of cells, of somebody else's numbers.
+struct RowCells {
+  RowCells(const RowTable& score) : score(&score) {}
+  RowCells(const RowTable& score, const RowTable& low, const RowTable& high) : score(&score), low(&low), high(&high) {}
+  const RowTable* score;
+  const RowTable* low = nullptr;
+  const RowTable* high = nullptr;
+  Vector reliability = {};          ///< of each column (base.h); empty: all are numbers
+  const Vector* weights = nullptr;  ///< of each row; null: all alike
+
+  Index rows() const { return score->rows(); }
+  Index cols() const { return score->cols(); }
+  CellRow row(Index i) const {
+    const auto of = [&](const RowTable* table) { return table == nullptr ? nullptr : table->data() + i * cols(); };
+    return {of(score), of(low), of(high)};
+  }
+};
+
 class GaussianBase;
 
 enum class SubsetKind {
@@ -33,6 +61,8 @@ class SubsetSampler {
   SubsetSampler(int variables, SubsetKind kind, int max_size);
   /// The variables drawn, ascending, into `subset`.
   void draw(Random& random, Subset& subset);
+  /// The same, less those that are absent in a row that has one at least; if all are, one of those it has.
+  void draw(Random& random, const CellRow& row, Subset& subset);
 
  private:
   int variables_;
@@ -47,8 +77,8 @@ struct Batch {
   explicit Batch(const Shape& shape, const GaussianBase* base = nullptr) : shape(shape), base(base) {}
 
   void clear();
-  /// Appends a row; `values` are all d of them.
-  void add(std::span<const int> subset, const float* values);
+  /// Appends a row, none of whose subset is absent.
+  void add(std::span<const int> subset, const CellRow& cells);
   /// To be called after the last add: makes the lists by variable and by rank.
   void finish();
 
@@ -61,9 +91,10 @@ struct Batch {
   std::vector<int> row;                     ///< per term
   std::vector<int> variable;                ///< per term
   std::vector<int> rank;                    ///< per term; −1 for the last of a row, which feeds no hidden node
-  std::vector<float> value;                 ///< per term: the row's value of the variable
+  std::vector<float> value;                 ///< per term: the row's score of the variable
   std::vector<float> innovation;            ///< per term: what the flow maps, the value itself without a base
-  double log_scale = 0;                     ///< Σ ln σ over all terms, of the base
+  std::vector<float> low, high;             ///< per term: the ends of an interval likewise; equal, or empty: numbers
+  double log_scale = 0;                     ///< Σ ln σ over all terms that are numbers, of the base
   std::vector<int> by_variable, var_start;  ///< terms sorted by variable, then row, and where each variable starts
   std::vector<double> scratch;
   std::vector<int> by_rank, rank_start;  ///< terms with a rank sorted by it, then row, and where each rank starts

@@ -6,6 +6,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/base/random.h"
 #include "fansite/base/special.h"
 #include "fansite/entropy/flow/detail/conditional_distribution.h"
 
@@ -48,6 +49,7 @@ TargetCalibration summary(int target, std::vector<double> u, int bins) {
     result.pit[static_cast<std::size_t>(bin)] += 1 / n;
     latent[static_cast<Index>(i)] = normal_quantile(std::clamp(u[i], kLeast, 1 - kLeast));
   }
+  if (u.empty()) return result;  // no row has all cells
   result.latent_mean = latent.mean();
   const Eigen::ArrayXd centred = latent.array() - result.latent_mean;
   const double variance = centred.square().mean();
@@ -77,9 +79,20 @@ Calibration calibration(const EnsembleDensity& density, std::span<const EntropyQ
     throw_if_interrupted(progress);
     const auto& [target, given] = queries[static_cast<std::size_t>(q)];
     const ConditionalDistribution distribution = conditional_distribution(density, target, given, rows, kGrid);
-    std::vector<double> u(rows.size());
+    std::vector<double> u;
+    Random random(Key{}.split(static_cast<std::uint64_t>(target)));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      u[i] = distribution.probability(static_cast<Index>(i), density.values()(rows[i], target));
+      const double place = random.uniform();  // in an interval: a random place (randomised PIT)
+      const auto probability = [&](const Table& cells) {
+        return distribution.probability(static_cast<Index>(i), cells(rows[i], target));
+      };
+      const CellTable& cells = density.cells();
+      double p = probability(cells.score);
+      if (cells.is_coarse(target)) {
+        const double low = probability(cells.low);
+        p = low + place * (probability(cells.high) - low);
+      }
+      if (!std::isnan(p) && !std::isnan(cells.score(rows[i], target))) u.push_back(p);
     }
     result.targets[static_cast<std::size_t>(q)] = summary(target, std::move(u), params.bins);
     progress.advance(1);

@@ -12,6 +12,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/batch.h"
 #include "fansite/entropy/flow/detail/denormals.h"
 #include "fansite/entropy/flow/detail/density_kernel.h"
 
@@ -26,6 +27,13 @@ using kernel::kRowStep;
 constexpr std::size_t kChunk = 32;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// The first of a trial's columns in the network's order.
+int first_of(const Trial& trial) {
+  int first = trial.columns.front().variable;
+  for (const TrialColumn& column : trial.columns) first = std::min(first, column.variable);
+  return first;
+}
 
 // ---- Queries --------------------------------------------------------------------------------------------------------
 
@@ -86,10 +94,12 @@ Queries prepare(const Shape& shape, std::span<const Subset> subsets) {
 /// The network as the kernel wants it, see density_kernel.h.
 struct Density::Folded {
   Folded(const Weights& weights, const GaussianBase& base);
+  explicit Folded(const GaussianBase& base);
   class Walk;
 
   Shape shape;
   GaussianBase base;
+  bool only_base = false;     // no network: the map of every variable is the identity
   Index pair = 0;             // floats of a (rank, variable) block: α·3k
   std::vector<float> w1;      // [rank][input][α]
   std::vector<float> b1;      // [rank][α]
@@ -153,6 +163,21 @@ Density::Folded::Folded(const Weights& weights, const GaussianBase& base) : shap
   }
 }
 
+Density::Folded::Folded(const GaussianBase& base) : base(base), only_base(true) {
+  shape.variables = static_cast<int>(base.mean().size());
+  shape.ranks = shape.variables - 1;
+  shape.blocks = 0;
+  shape.sigmoids = 1;  // σ(x), so that z = x
+  const double slope = std::log(std::expm1(1 - 1e-6));
+  for (int j = 0; j < shape.variables; ++j) {
+    for (const double q : {slope, 0.0, 0.0}) g0.push_back(static_cast<float>(q * std::numbers::log2e));
+  }
+}
+
+Density::Density(const GaussianBase& base) : folded_(std::make_unique<Folded>(base)) {
+  check(!base.empty(), "[density] a density needs a network or a base");
+}
+
 Density::Density(const Weights& weights, const GaussianBase& base) : folded_(std::make_unique<Folded>(weights, base)) {}
 Density::~Density() = default;
 Density::Density(Density&&) noexcept = default;
@@ -167,10 +192,10 @@ const Shape& Density::shape() const { return folded_->shape; }
 /// subset computes what comes after their common prefix, and always in the same way.
 class Density::Folded::Walk {
  public:
-  Walk(const Folded& folded, const Table& table, Index first_row, Index longest)
+  Walk(const Folded& folded, const CellColumns& table, Index first_row, Index longest)
       : folded_(folded),
-        column_(table.data() + first_row),
-        stride_(table.rows()),
+        table_(table),
+        first_row_(first_row),
         count_(std::min<Index>(kRows, table.rows() - first_row)),
         rows_((count_ + kRowStep - 1) / kRowStep * kRowStep),
         variable_(at(longest)),
@@ -180,12 +205,13 @@ class Density::Folded::Walk {
         coefficients_(at(longest)),
         log_scale_(at(longest + 1)) {
     const Index hidden = longest * folded.shape.blocks, scratch = 3 * folded.shape.sigmoids + 2;
-    memory_ = hwy::AllocateAligned<float>(at((2 * longest + (longest + 1) + hidden + scratch) * kRows));
+    memory_ = hwy::AllocateAligned<float>(at((2 * longest + (longest + 1) + hidden + scratch + 6) * kRows));
     values_ = memory_.get();
     innovations_ = folded.base.empty() ? values_ : values_ + longest * kRows;
     sums_ = values_ + 2 * longest * kRows;
     hidden_ = sums_ + (longest + 1) * kRows;
     scratch_ = hidden_ + hidden * kRows;
+    cells_ = scratch_ + scratch * kRows;
     std::fill_n(sums_, kRows, 0.0f);
   }
 
@@ -193,9 +219,9 @@ class Density::Folded::Walk {
   /// Σ ln σ of the base over the members of the subset last asked for.
   double log_scale(std::size_t members) const { return log_scale_[members]; }
 
-  /// From now on a variable's values are these, one for each row of the block.
-  void replace(int variable, const float* values) {
-    replaced_[variable] = values;
+  /// From now on a variable's cells are these, one for each row of the block.
+  void replace(int variable, const CellRow& cells) {
+    replaced_.insert_or_assign(variable, cells);
     const auto place = std::find(variable_.begin(), variable_.begin() + static_cast<Index>(members_), variable);
     members_ = at(place - variable_.begin());
   }
@@ -217,17 +243,27 @@ class Density::Folded::Walk {
   }
 
  private:
+  /// A variable's cells, from the first row of the block on; ends only where the column has intervals.
+  CellRow cells_of(int variable) const {
+    const auto other = replaced_.find(variable);
+    if (other != replaced_.end()) return other->second;
+    const auto of = [&](const Table* table) { return table->data() + variable * table->rows() + first_row_; };
+    if (!table_.is_coarse(variable)) return of(table_.score);
+    return {of(table_.score), of(table_.low), of(table_.high)};
+  }
+
   void compute_term(std::size_t p, int variable) {
     const Index place = static_cast<Index>(p);
-    const auto other = replaced_.find(variable);
-    const float* values = other == replaced_.end() ? column_ + variable * stride_ : other->second;
-    kernel::density_load(values, count_, rows_, values_ + place * kRows);
-    for (std::size_t q = 0; q < p; ++q) weights_[q] = folded_.block(variable, rank_[q]);
+    const CellRow cells = cells_of(variable);
+    kernel::density_load(cells.score, count_, rows_, values_ + place * kRows);
+    if (!folded_.only_base) {
+      for (std::size_t q = 0; q < p; ++q) weights_[q] = folded_.block(variable, rank_[q]);
+    }
     variable_[p] = variable;
     if (!folded_.base.empty()) compute_innovation(p);
     kernel::TermStep step;
     step.rows = rows_;
-    step.before = place;
+    step.before = folded_.only_base ? 0 : place;
     step.nodes = folded_.shape.blocks;
     step.sigmoids = folded_.shape.sigmoids;
     step.weights = weights_.data();
@@ -237,7 +273,11 @@ class Density::Folded::Walk {
     step.sum_before = sums_ + place * kRows;
     step.sum = sums_ + (place + 1) * kRows;
     step.scratch = scratch_;
-    kernel::density_term(step);
+    if (cells.low != nullptr) {
+      compute_cells(p, cells, step);
+    } else {
+      kernel::density_term(step);
+    }
   }
 
   /// u_p = (x_p − mean − Σ_q l_pq u_q) / l_pp with the Cholesky factor of the members' covariance.
@@ -245,21 +285,52 @@ class Density::Folded::Walk {
     const Index longest = static_cast<Index>(variable_.size()), place = static_cast<Index>(p);
     folded_.base.factor_row(variable_, static_cast<int>(p), factor_.data(), longest);
     const double* row = factor_.data() + place * longest;
-    const double inverse = 1 / row[p];
-    for (std::size_t q = 0; q < p; ++q) coefficients_[q] = static_cast<float>(-row[q] * inverse);
     log_scale_[p + 1] = log_scale_[p] + std::log(row[p]);
+    predict(p, {1, folded_.base.mean()[variable_[p]], row[p]}, values_ + place * kRows, innovations_ + place * kRows);
+  }
+
+  /// u = (x − shift − factor · Σ_q l_pq u_q) / scale.
+  void predict(std::size_t p, const GaussianBase::Prediction& from, const float* values, float* result) {
+    const Index longest = static_cast<Index>(variable_.size()), place = static_cast<Index>(p);
+    const double* row = factor_.data() + place * longest;
+    const double inverse = 1 / from.scale;
+    for (std::size_t q = 0; q < p; ++q) coefficients_[q] = static_cast<float>(-row[q] * from.factor * inverse);
     kernel::InnovationStep step;
     step.rows = rows_;
     step.before = place;
     step.coefficients = coefficients_.data();
     step.scale = static_cast<float>(inverse);
-    step.shift = static_cast<float>(-folded_.base.mean()[variable_[p]] * inverse);
-    step.values = values_ + place * kRows;
+    step.shift = static_cast<float>(-from.shift * inverse);
+    step.values = values;
     step.innovations = innovations_;
+    step.result = result;
     kernel::density_innovation(step);
   }
 
+  /// The term of a column with intervals. What is predicted is not the score but the normal variable under it.
+  void compute_cells(std::size_t p, const CellRow& cells, const kernel::TermStep& term) {
+    float *low = cells_, *high = cells_ + kRows, *number = cells_ + 2 * kRows;
+    kernel::density_load(cells.low, count_, rows_, low);
+    kernel::density_load(cells.high, count_, rows_, high);
+    kernel::CellsStep step{term, low, high, 0};
+    if (!folded_.base.empty()) {
+      const Index longest = static_cast<Index>(variable_.size());
+      const double* row = factor_.data() + static_cast<Index>(p) * longest;
+      const auto prediction = folded_.base.prediction(variable_[p], row, static_cast<int>(p));
+      predict(p, prediction, values_ + static_cast<Index>(p) * kRows, number);
+      predict(p, prediction, low, cells_ + 3 * kRows);
+      predict(p, prediction, high, cells_ + 4 * kRows);
+      step.low = cells_ + 3 * kRows;
+      step.high = cells_ + 4 * kRows;
+      step.term.values = number;
+      step.log_scale = static_cast<float>(std::log(prediction.scale));
+      log_scale_[p + 1] = log_scale_[p];  // not of intervals
+    }
+    kernel::density_cells(step);
+  }
+
   void compute_hidden(std::size_t p) {
+    if (folded_.only_base) return;
     const Index nodes = folded_.shape.blocks;
     for (std::size_t q = 0; q <= p; ++q) weights_[q] = folded_.input(rank_[p], variable_[q]);
     kernel::HiddenStep step;
@@ -275,6 +346,7 @@ class Density::Folded::Walk {
 
   /// The pairs' blocks lie all over the second-level cache.
   void prefetch_term(std::size_t p, int variable) const {
+    if (folded_.only_base) return;
     for (std::size_t q = 0; q < p; ++q) {
       const float* block = folded_.block(variable, rank_[q]);
       for (Index i = 0; i < folded_.pair; i += 16) __builtin_prefetch(block + i);
@@ -282,10 +354,10 @@ class Density::Folded::Walk {
   }
 
   const Folded& folded_;
-  const float* column_;  // of variable 0, from the first row of the block
-  Index stride_;         // from one variable's to the next
-  Index count_, rows_;   // of the block, and rounded up to steps
-  std::map<int, const float*> replaced_;
+  const CellColumns& table_;
+  Index first_row_;     // of the block
+  Index count_, rows_;  // of the block, and rounded up to steps
+  std::map<int, CellRow> replaced_;
 
   hwy::AlignedFreeUniquePtr<float[]> memory_;
   float* values_ = nullptr;       // [member][kRows]
@@ -293,6 +365,7 @@ class Density::Folded::Walk {
   float* sums_ = nullptr;         // [member + 1][kRows]: of the terms before each member
   float* hidden_ = nullptr;       // [member][α][kRows]
   float* scratch_ = nullptr;      // of the kernel
+  float* cells_ = nullptr;        // [5][kRows]: ends of intervals
 
   std::size_t members_ = 0;           // whose terms are computed …
   std::vector<int> variable_, rank_;  // … for these; those with a rank have hidden values
@@ -302,7 +375,8 @@ class Density::Folded::Walk {
   std::vector<double> log_scale_;  // Σ ln σ of the members before each
 };
 
-void Density::log_density(const Table& rows, std::span<const Subset> subsets, Eigen::Ref<Eigen::MatrixXf> out) const {
+void Density::log_density(const CellColumns& rows, std::span<const Subset> subsets,
+                          Eigen::Ref<Eigen::MatrixXf> out) const {
   check(rows.cols() == shape().variables, "[log_density] rows of {} values; this network has {} variables", rows.cols(),
         shape().variables);
   check(out.rows() == rows.rows() && out.cols() == static_cast<Index>(subsets.size()),
@@ -328,30 +402,33 @@ void Density::log_density(const Table& rows, std::span<const Subset> subsets, Ei
   });
 }
 
-Eigen::MatrixXf Density::log_density(const Table& rows, std::span<const Subset> subsets) const {
+Eigen::MatrixXf Density::log_density(const CellColumns& rows, std::span<const Subset> subsets) const {
   Eigen::MatrixXf out(rows.rows(), static_cast<Index>(subsets.size()));
   log_density(rows, subsets, out);
   return out;
 }
 
-Eigen::MatrixXf Density::log_density(const Table& rows, const Subset& subset, std::span<const Trial> trials) const {
+Eigen::MatrixXf Density::log_density(const CellColumns& rows, const Subset& subset,
+                                     std::span<const Trial> trials) const {
   check(rows.cols() == shape().variables, "[log_density] rows of {} values; this network has {} variables", rows.cols(),
         shape().variables);
   Index combinations = 1;
   std::vector<Index> stride(trials.size());  // between the results of a trial's next values
   for (std::size_t k = trials.size(); k-- > 0;) {
-    check(trials[k].values.rows() == rows.rows(), "[log_density] {} rows of values to try for a table of {}",
-          trials[k].values.rows(), rows.rows());
-    check(std::find(subset.begin(), subset.end(), trials[k].variable) != subset.end(),
-          "[log_density] variable {} is to be tried but not in the subset", trials[k].variable);
+    for (const TrialColumn& column : trials[k].columns) {
+      check(column.values.rows() == rows.rows(), "[log_density] {} rows of values to try for a table of {}",
+            column.values.rows(), rows.rows());
+      check(std::find(subset.begin(), subset.end(), column.variable) != subset.end(),
+            "[log_density] variable {} is to be tried but not in the subset", column.variable);
+    }
     stride[k] = combinations;
-    combinations *= trials[k].values.cols();
+    combinations *= trials[k].options();
   }
   // The last in the network's order changes most often.
   std::vector<std::size_t> nesting(trials.size());
   std::iota(nesting.begin(), nesting.end(), std::size_t{0});
   std::sort(nesting.begin(), nesting.end(),
-            [&](std::size_t k, std::size_t l) { return trials[k].variable < trials[l].variable; });
+            [&](std::size_t k, std::size_t l) { return first_of(trials[k]) < first_of(trials[l]); });
 
   const Queries queries = prepare(shape(), {&subset, 1});
   const double term_constant = kernel::density_term_constant();
@@ -368,8 +445,13 @@ Eigen::MatrixXf Density::log_density(const Table& rows, const Subset& subset, st
         return;
       }
       const Trial& trial = trials[nesting[level]];
-      for (Index v = 0; v < trial.values.cols(); ++v) {
-        walk.replace(trial.variable, &trial.values(first_row, v));
+      for (Index v = 0; v < trial.options(); ++v) {
+        for (const TrialColumn& column : trial.columns) {
+          const auto of = [&](const Eigen::MatrixXf& values) { return &values(first_row, v); };
+          const bool coarse = column.low.size() > 0;
+          walk.replace(column.variable, coarse ? CellRow(of(column.values), of(column.low), of(column.high))
+                                               : CellRow(of(column.values)));
+        }
         self(self, level + 1, column + v * stride[nesting[level]]);
       }
     };

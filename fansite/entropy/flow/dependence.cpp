@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "fansite/entropy/flow/detail/conditional_distribution.h"
+#include "fansite/entropy/flow/detail/nodes.h"
 
 namespace fansite::flow {
 namespace {
@@ -20,53 +21,68 @@ std::vector<int> with(std::span<const int> set, std::initializer_list<int> more)
   return result;
 }
 
-// Of one row: f at every node of the target and of the other variable, the own value last; the other's runs fastest.
-constexpr Index kSide = kNodes + 1, kVariants = kSide * kSide;
-using Variants = std::array<float, static_cast<std::size_t>(kVariants)>;
+// f at every node of the target and of the other variable, the own cell last; the other's runs fastest. A column of
+// these holds one row's.
+struct Variants {
+  Index targets, others;  // options, the own cell among them
+  Index count() const { return targets * others; }
 
-// f at the row's own values, less what a function of either variable alone would be.
-double centred(const Variants& f) {
-  const auto at = [&](Index t, Index z) { return double{f[static_cast<std::size_t>(t * kSide + z)]}; };
-  double over_target = 0, over_other = 0, over_both = 0;
-  for (Index q = 0; q < kNodes; ++q) {
-    over_target += at(q, kNodes);
-    over_other += at(kNodes, q);
-    for (Index r = 0; r < kNodes; ++r) over_both += at(q, r);
+  // f at the row's own cells, less what a function of either variable alone would be.
+  double centred(const float* f, const Nodes& target, const Nodes& other, Index row) const {
+    const auto at = [&](Index t, Index z) { return double{f[t * others + z]}; };
+    const Index own_t = targets - 1, own_z = others - 1;
+    double over_target = 0, over_other = 0, over_both = 0;
+    for (Index r = 0; r < own_z; ++r) over_other += double{other.weights(row, r)} * at(own_t, r);
+    for (Index q = 0; q < own_t; ++q) {
+      double inner = 0;
+      for (Index r = 0; r < own_z; ++r) inner += double{other.weights(row, r)} * at(q, r);
+      over_target += double{target.weights(row, q)} * at(q, own_z);
+      over_both += double{target.weights(row, q)} * inner;
+    }
+    return at(own_t, own_z) - over_target - over_other + over_both;
   }
-  return at(kNodes, kNodes) - over_target / kNodes - over_other / kNodes + over_both / double{kNodes * kNodes};
-}
+};
 
-// ln Σ_k e^{f_k} of every row and variant: the largest f_k so far, and the sum in units of its exponential. (The number
-// of judges is the same for all variants of a row and cancels.)
+// ln Σ_k w_k e^{f_k} of every row and variant: the largest so far, and the sum in units of its exponential.
 class Mixture {
  public:
-  explicit Mixture(Index rows) : largest_(static_cast<std::size_t>(rows)), sum_(static_cast<std::size_t>(rows)) {
-    for (Variants& row : largest_) row.fill(-std::numeric_limits<float>::infinity());
-    for (Variants& row : sum_) row.fill(0.0f);
-  }
+  Mixture(Index rows, Index variants)
+      : largest_(Eigen::MatrixXf::Constant(variants, rows, -std::numeric_limits<float>::infinity())),
+        sum_(Eigen::MatrixXf::Zero(variants, rows)) {}
 
-  void add(int row, const Variants& f) {
-    Variants& largest = largest_[static_cast<std::size_t>(row)];
-    Variants& sum = sum_[static_cast<std::size_t>(row)];
-    for (std::size_t v = 0; v < f.size(); ++v) {
-      sum[v] = f[v] > largest[v] ? sum[v] * std::exp(largest[v] - f[v]) + 1 : sum[v] + std::exp(f[v] - largest[v]);
-      largest[v] = std::max(largest[v], f[v]);
+  void add(int row, const float* f, float log_weight) {
+    for (Index v = 0; v < sum_.rows(); ++v) {
+      const float l = f[v] + log_weight;
+      float& top = largest_(v, row);
+      float& total = sum_(v, row);
+      total = l > top ? total * std::exp(top - l) + 1 : total + std::exp(l - top);
+      top = std::max(top, l);
+      if (std::isnan(l)) top = total = l;  // a cell is absent
     }
   }
 
-  Eigen::ArrayXf scores() const {
-    Eigen::ArrayXf result(static_cast<Index>(sum_.size()));
-    for (std::size_t row = 0; row < sum_.size(); ++row) {
-      Variants f;
-      for (std::size_t v = 0; v < f.size(); ++v) f[v] = largest_[row][v] + std::log(sum_[row][v]);
-      result[static_cast<Index>(row)] = static_cast<float>(centred(f));
-    }
-    return result;
+  Eigen::MatrixXf finish() && {
+    largest_.array() += sum_.array().log();
+    return std::move(largest_);
   }
 
  private:
-  std::vector<Variants> largest_, sum_;
+  Eigen::MatrixXf largest_, sum_;
 };
+
+// A variable's nodes in the rows and the order of a network.
+Trial trial_of(const Nodes& nodes, const Part& part) {
+  std::vector<TrialColumn> columns;
+  for (const TrialColumn& from : nodes.columns) {
+    TrialColumn& to = columns.emplace_back();
+    to.variable = part.place[static_cast<std::size_t>(from.variable)];
+    to.values = from.values(part.unseen, Eigen::all);
+    if (from.low.size() == 0) continue;
+    to.low = from.low(part.unseen, Eigen::all);
+    to.high = from.high(part.unseen, Eigen::all);
+  }
+  return Trial(std::move(columns));
+}
 
 }  // namespace
 
@@ -83,37 +99,39 @@ Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variab
 }
 
 DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given) {
-  // Every node, then the rows' own values.
-  const auto values_to_try = [&](int variable) {
-    Eigen::MatrixXf values(density.rows(), kSide);
-    values.leftCols(kNodes) = conditional_quantiles(density, variable, given, kNodes);
-    values.col(kNodes) = density.values().col(variable);
-    return values;
-  };
-  const Eigen::MatrixXf target_values = values_to_try(target), other_values = values_to_try(other);
+  const Nodes targets = nodes_of(density, target, given, kNodes), others = nodes_of(density, other, given, kNodes);
+  const Variants variants{targets.count() + 1, others.count() + 1};
+  const EnsembleDensity::Weights weights = density.weights(target, given.size() + 1);
   DependenceScores scores;
-  scores.networks = Eigen::ArrayXd::Zero(static_cast<Index>(density.parts().size()));
-  Mixture mixture(density.rows());
+  scores.networks = Eigen::ArrayXd::Zero(static_cast<Index>(density.networks().size()));
+  Mixture mixture(density.rows(), variants.count());
   for (std::size_t k = 0; k < density.parts().size(); ++k) {
     const Part& part = density.parts()[k];
+    if (part.linear && !weights.has_linear) continue;
     const auto rows = static_cast<Index>(part.unseen.size());
-    const auto trial_of = [&](int variable, const Eigen::MatrixXf& values) {
-      return Trial{part.place[static_cast<std::size_t>(variable)], values(part.unseen, Eigen::all)};
-    };
-    const std::array<Trial, 2> trials = {trial_of(target, target_values), trial_of(other, other_values)};
+    const std::array<Trial, 2> trials = {trial_of(targets, part), trial_of(others, part)};
     const Eigen::MatrixXf both =
         part.density.log_density(part.unseen_table, part.places(with(given, {target, other})), trials);
     const Eigen::MatrixXf without =
         part.density.log_density(part.unseen_table, part.places(with(given, {other})), {&trials[1], 1});
+    std::vector<float> f(static_cast<std::size_t>(variants.count()));
     for (Index i = 0; i < rows; ++i) {
-      Variants f;
-      for (Index v = 0; v < kVariants; ++v) f[static_cast<std::size_t>(v)] = both(i, v) - without(i, v % kSide);
-      mixture.add(part.unseen[static_cast<std::size_t>(i)], f);
-      scores.networks[static_cast<Index>(k)] += centred(f);
+      for (Index v = 0; v < variants.count(); ++v) {
+        f[static_cast<std::size_t>(v)] = both(i, v) - without(i, v % variants.others);
+      }
+      const int row = part.unseen[static_cast<std::size_t>(i)];
+      mixture.add(row, f.data(), part.linear ? weights.linear : weights.network);
+      if (part.linear) continue;
+      const double own = variants.centred(f.data(), targets, others, row);
+      if (!std::isnan(own)) scores.networks[static_cast<Index>(k)] += own;
     }
-    density.count(rows * (kVariants + kSide));
+    density.count(rows * (variants.count() + variants.others));
   }
-  scores.rows = mixture.scores();
+  const Eigen::MatrixXf mixed = std::move(mixture).finish();
+  scores.rows.resize(density.rows());
+  for (Index i = 0; i < density.rows(); ++i) {
+    scores.rows[i] = static_cast<float>(variants.centred(mixed.col(i).data(), targets, others, i));
+  }
   return scores;
 }
 

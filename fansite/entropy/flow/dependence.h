@@ -14,9 +14,10 @@ namespace fansite::flow {
 ///   c_i = f(t_i, z_i) − E_z' f(t_i, z') − E_t' f(t', z_i) + E_t' E_z' f(t', z'),
 /// t' ~ p(t|S_i) and z' ~ p(z|S_i) independent: the part of f that is a function of neither alone. Under independence
 /// given S its mean is a product of two errors, that of f and that of p(·|S); under dependence it is positive as far as
-/// f points the right way. Expectations are over kNodes quantiles of each distribution.
+/// f points the right way. Expectations are over kNodes quantiles of each distribution, or over its levels with their
+/// probabilities.
 struct DependenceScores {
-  Eigen::ArrayXf rows;      ///< c_i, of the mixture of the networks that have not seen row i
+  Eigen::ArrayXf rows;  ///< c_i, of the mixture of the networks that have not seen row i; NaN where cells are absent
   Eigen::ArrayXd networks;  ///< Σ c_i of each network's own density over the rows it has not seen
 };
 

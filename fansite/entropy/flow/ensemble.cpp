@@ -12,23 +12,14 @@
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/stopwatch.h"
+#include "fansite/entropy/flow/cells.h"
+#include "fansite/entropy/flow/detail/untrained.h"
+#include "fansite/entropy/flow/ensemble_density.h"
 #include "fansite/entropy/flow/model_file.h"
+#include "fansite/entropy/flow/pilot.h"
 
 namespace fansite::flow {
 namespace {
-
-// Streams of the ensemble's key.
-enum Stream : std::uint64_t { kFolds, kOrders, kTraining };
-
-// The columns of `values` in the order of a network.
-template <class Rows>
-Rows in_order(const Matrix& values, const std::vector<int>& order) {
-  Rows rows(values.rows(), values.cols());
-  for (Index place = 0; place < values.cols(); ++place) {
-    rows.col(place) = values.col(order[static_cast<std::size_t>(place)]).template cast<float>();
-  }
-  return rows;
-}
 
 // Keeps the file that an interrupted training continues from.
 class CheckpointKeeper {
@@ -83,43 +74,6 @@ class CheckpointKeeper {
   bool complete_ = true;         // the file has every network that has ended
 };
 
-std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Network& network) {
-  std::vector<int> rows;
-  for (Index row = 0; row < ensemble.rows; ++row) {
-    if (ensemble.params.folds == 1 || ensemble.has_seen(network, row)) rows.push_back(static_cast<int>(row));
-  }
-  return rows;
-}
-
-Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint64_t values_hash) {
-  Ensemble ensemble;
-  ensemble.names = data.names;
-  ensemble.rows = data.rows();
-  ensemble.data_hash = values_hash;
-  ensemble.params = params;
-  // Fitted to all rows, those left out by a network too: a map of a single column tells nothing about other columns.
-  ensemble.transforms = fit_transforms(params.transform, data.values);
-  const Key key{params.seed};
-  for (int repeat = 0; repeat < params.repeats; ++repeat) {
-    if (params.folds > 1) {
-      const auto order = Random(key.split(kFolds).split(static_cast<std::uint64_t>(repeat)))
-                             .permutation(static_cast<int>(ensemble.rows));
-      auto& folds = ensemble.fold_of_row.emplace_back(order.size());
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        folds[static_cast<std::size_t>(order[i])] =
-            static_cast<std::uint16_t>(i % static_cast<std::size_t>(params.folds));
-      }
-    }
-    for (int fold = 0; fold < params.folds; ++fold) {
-      Network& network = ensemble.networks.emplace_back();
-      network.order = Random(key.split(kOrders).split(ensemble.networks.size() - 1)).permutation(data.variables());
-      network.repeat = repeat;
-      network.fold = fold;
-    }
-  }
-  return ensemble;
-}
-
 // Takes over the networks of a file of the same training.
 void resume(Checkpoint& fresh, const std::string& path) {
   if (path.empty() || !std::filesystem::exists(path)) return;
@@ -136,6 +90,17 @@ void resume(Checkpoint& fresh, const std::string& path) {
 }
 
 }  // namespace
+
+float LinearShare::at(int target, std::size_t given) const {
+  std::size_t nearest = 0;
+  const auto distance = [&](std::size_t s) {
+    return std::abs(std::log((1.0 + kSizes[s]) / (1.0 + static_cast<double>(given))));
+  };
+  for (std::size_t s = 1; s < kSizes.size(); ++s) {
+    if (distance(s) < distance(nearest)) nearest = s;
+  }
+  return share[static_cast<std::size_t>(target) * kSizes.size() + nearest];
+}
 
 bool Ensemble::has_seen(const Network& network, Index row) const {
   return params.folds == 1 ||
@@ -193,6 +158,8 @@ const Description& EnsembleParams::description() {
           .field("repeats", &P::repeats, "networks for each part of the rows, each with a column order of its own",
                  from_to(1, 10000))
           .field("transform", &P::transform, "of each column: rank (normal scores), standardise or none")
+          .field("linear", &P::linear, "let a linear model of normal scores count too, as held-out rows say")
+          .field("pilot", &P::pilot, "try base and noise on some of the rows first, and take what suits those left out")
           .field("blocks", &P::blocks, "hidden nodes of each rank; 0: 6, more for few variables", at_least(0))
           .part(&P::train, TrainParams::description())
           .done();
@@ -205,7 +172,8 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
     p.shape = paper_shape(variables);
     p.shape.blocks = p.blocks > 0 ? p.blocks : default_blocks(variables);
   }
-  p.blocks = 0;  // the shape says it now
+  p.blocks = 0;     // the shape says it now
+  p.pilot = false;  // what is trained has been chosen
   check(p.shape.variables == variables, "[flow] a shape of {} variables for a table of {}", p.shape.variables,
         variables);
   fansite::validate(p);
@@ -217,6 +185,24 @@ EnsembleParams complete(const EnsembleParams& params, int variables, Index rows)
 }
 
 namespace {
+
+// The linear Gaussian models of the scores, and what they count beside the networks.
+void add_linear(Ensemble& ensemble, const Dataset& data, const CellTable& cells) {
+  // A checkpoint may have them already. Where every network has seen every row there is nothing to weigh them by.
+  if (!ensemble.linear.empty() || ensemble.params.folds == 1 || !ensemble.params.linear) return;
+  const RowTable scores = cells.score;
+  const int folds = ensemble.params.folds;
+  for (int fold = 0; fold < folds; ++fold) {
+    std::vector<int> rows;
+    for (Index row = 0; row < ensemble.rows; ++row) {
+      if (folds == 1 || ensemble.fold_of_row.front()[static_cast<std::size_t>(row)] != fold) {
+        rows.push_back(static_cast<int>(row));
+      }
+    }
+    ensemble.linear.push_back(GaussianBase(scores, rows));
+  }
+  ensemble.linear_share = stacked_share(EnsembleDensity(ensemble, data.values, ensemble.data_hash));
+}
 
 // Networks side by side, which costs no synchronisation; a last one alone gets all the threads.
 struct Shifts {
@@ -231,17 +217,18 @@ struct Shifts {
 };
 
 // Steps a second of so many networks side by side, or of one with a team.
-double steps_per_second(const Ensemble& ensemble, const Matrix& values, int at_once, Team* team,
+double steps_per_second(const Ensemble& ensemble, const CellTable& cells, int at_once, Team* team,
                         const Progress& progress) {
   constexpr double kMeasure = 0.4;  // seconds
   std::vector<double> rates(static_cast<std::size_t>(at_once), 0.0);
   parallel_for(at_once, [&](std::ptrdiff_t i) {
     const Network& network = ensemble.networks[static_cast<std::size_t>(i)];
-    const auto table = in_order<RowTable>(values, network.order);
+    const RowCellTable table(cells, ensemble.transforms, network.order);
     const std::vector<int> rows = rows_to_train_on(ensemble, network);
     TrainParams endless = ensemble.params.train;
     endless.steps = std::int64_t{1} << 40;
-    Training training(table, rows, ensemble.params.shape, endless, Key{static_cast<std::uint64_t>(i)}, team);
+    Training training(table.view(nullptr), rows, ensemble.params.shape, endless, Key{static_cast<std::uint64_t>(i)},
+                      team);
     training.advance(2);  // pages and caches
     const Stopwatch watch;
     std::int64_t steps = 0;
@@ -259,30 +246,34 @@ double steps_per_second(const Ensemble& ensemble, const Matrix& values, int at_o
 double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   const Ensemble ensemble = untrained(data, settings, 0);  // which table it is does not matter here
-  const Matrix values = apply_transforms(ensemble.transforms, data.values);
+  const CellTable cells = cells_of(ensemble.transforms, data.values);
   const Shifts shifts(ensemble.networks.size());
   const auto steps = static_cast<double>(settings.train.steps);
   double seconds = 0;
   if (shifts.together > 0) {
     const int at_once = std::min(thread_count(), shifts.together);
     const int rounds = (shifts.together + at_once - 1) / at_once;
-    seconds += rounds * at_once * steps / steps_per_second(ensemble, values, at_once, nullptr, progress);
+    seconds += rounds * at_once * steps / steps_per_second(ensemble, cells, at_once, nullptr, progress);
   }
   if (shifts.last_alone) {
     Team team;
-    seconds += steps / steps_per_second(ensemble, values, 1, &team, progress);
+    seconds += steps / steps_per_second(ensemble, cells, 1, &team, progress);
   }
-  return seconds;
+  const auto all = static_cast<double>(settings.train.steps * settings.networks());
+  return seconds * (1 + static_cast<double>(pilot_steps(params)) / all);
 }
 
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
-                        const std::string& checkpoint_path, std::optional<std::uint64_t> values_hash) {
+                        const std::string& checkpoint_path, std::optional<std::uint64_t> values_hash,
+                        const std::vector<Factor>& factors) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   Checkpoint checkpoint;
-  checkpoint.ensemble = untrained(data, settings, values_hash ? *values_hash : hash_of(MatrixView(data.values)));
+  checkpoint.ensemble =
+      untrained(data, settings, values_hash ? *values_hash : hash_of(MatrixView(data.values)), factors);
   checkpoint.under_way.resize(checkpoint.ensemble.networks.size());
   resume(checkpoint, checkpoint_path);
-  const Matrix values = apply_transforms(checkpoint.ensemble.transforms, data.values);
+  const CellTable cells = cells_of(checkpoint.ensemble.transforms, data.values);
+  const Vector* weights = data.weights.size() > 0 ? &data.weights : nullptr;
   CheckpointKeeper keeper(checkpoint, checkpoint_path);
 
   std::vector<std::size_t> waiting;
@@ -292,9 +283,10 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
   progress.begin("training", static_cast<long>(settings.train.steps) * static_cast<long>(waiting.size()));
   const auto train_network = [&](std::size_t m, Team* team) {
     const Network& network = checkpoint.ensemble.networks[m];
-    const auto table = in_order<RowTable>(values, network.order);
+    const RowCellTable table(cells, checkpoint.ensemble.transforms, network.order);
     const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, network);
-    Training training(table, rows, settings.shape, settings.train, Key{settings.seed}.split(kTraining).split(m), team);
+    Training training(table.view(weights), rows, settings.shape, settings.train,
+                      Key{settings.seed}.split(kTrainingStream).split(m), team);
     if (checkpoint.under_way[m]) training.restore(*checkpoint.under_way[m]);
     long reported = 0;
     constexpr std::int64_t kReport = 50;  // steps, some 10 ms
@@ -318,6 +310,7 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     Team team;
     train_network(waiting.back(), &team);
   }
+  add_linear(checkpoint.ensemble, data, cells);
   keeper.ended();
   return std::move(checkpoint.ensemble);
 }

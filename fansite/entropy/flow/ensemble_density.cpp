@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
@@ -11,8 +12,8 @@
 namespace fansite::flow {
 namespace {
 
-// The columns of `values` in the order of a network.
-Table in_order(const Table& values, const std::vector<int>& order) { return values(Eigen::all, order); }
+// A share below this changes no density by more than rounding does.
+constexpr float kLeastShare = 1e-4f;
 
 // At most kSampleRows rows, evenly spread.
 std::vector<int> sample(Index rows) {
@@ -22,90 +23,274 @@ std::vector<int> sample(Index rows) {
   return result;
 }
 
+// Of each column: those of the factor that it is the first of, or itself.
+std::vector<std::vector<int>> columns_by_variable(const Ensemble& ensemble) {
+  std::vector<std::vector<int>> columns(ensemble.names.size());
+  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = {static_cast<int>(j)};
+  for (const Factor& factor : ensemble.factors) {
+    for (const int column : factor.columns) columns[static_cast<std::size_t>(column)].clear();
+    columns[static_cast<std::size_t>(factor.columns.front())] = factor.columns;
+  }
+  return columns;
+}
+
+GaussianBase with_reliability(GaussianBase base, const std::vector<ColumnTransform>& transforms,
+                              const std::vector<int>& order) {
+  const bool coarse =
+      std::any_of(transforms.begin(), transforms.end(), [](const auto& t) { return t.has_intervals(); });
+  if (base.empty() || !coarse) return base;
+  Vector reliability(static_cast<Index>(order.size()));
+  for (std::size_t p = 0; p < order.size(); ++p) {
+    reliability[static_cast<Index>(p)] = transforms[static_cast<std::size_t>(order[p])].reliability();
+  }
+  base.set_reliability(std::move(reliability));
+  return base;
+}
+
 }  // namespace
 
-Subset EnsembleDensity::Part::places(std::span<const int> columns) const {
+Subset EnsembleDensity::Part::places(std::span<const int> variables) const {
   Subset subset;
-  for (const int column : columns) subset.push_back(place[static_cast<std::size_t>(column)]);
+  for (const int variable : variables) {
+    for (const int column : columns[static_cast<std::size_t>(variable)]) {
+      subset.push_back(place[static_cast<std::size_t>(column)]);
+    }
+  }
   std::sort(subset.begin(), subset.end());
   return subset;
 }
 
 EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& values,
                                  std::optional<std::uint64_t> values_hash)
-    : evaluations_(std::make_unique<std::atomic<std::int64_t>>(0)) {
+    : transforms_(ensemble.transforms),
+      columns_(columns_by_variable(ensemble)),
+      share_(ensemble.linear_share),
+      evaluations_(std::make_unique<std::atomic<std::int64_t>>(0)) {
   check(values.cols() == static_cast<Index>(ensemble.names.size()), "[flow] a table of {} columns for a model of {}",
         values.cols(), ensemble.names.size());
   const bool own_table =
       values.rows() == ensemble.rows && (values_hash ? *values_hash : hash_of(values)) == ensemble.data_hash;
   out_of_sample_ = !own_table || ensemble.params.folds > 1;
   largest_ = ensemble.params.shape.ranks + 1;
-  values_ = apply_transforms(ensemble.transforms, values).cast<float>();
-  const std::vector<int> sampled = sample(values.rows());
+  cells_ = cells_of(ensemble.transforms, values);
+  add_networks(ensemble, own_table);
+  add_linear(ensemble, own_table);
+}
+
+void EnsembleDensity::add_networks(const Ensemble& ensemble, bool own_table) {
+  const std::vector<int> sampled = sample(rows());
   sampled_ = static_cast<Index>(sampled.size());
   for (const Network& network : ensemble.networks) {
-    Part part{Density(network.trained.weights, network.trained.base), {}, {}, {}, in_order(values_, network.order), {}};
+    const GaussianBase base = with_reliability(network.trained.base, ensemble.transforms, network.order);
+    Part part{Density(network.trained.weights, base), false, {}, {}, {}, in_order(cells_, network.order), {}, columns_};
     part.place.resize(network.order.size());
     for (std::size_t p = 0; p < network.order.size(); ++p) {
       part.place[static_cast<std::size_t>(network.order[p])] = static_cast<int>(p);
     }
-    for (Index row = 0; row < values.rows(); ++row) {
+    for (Index row = 0; row < rows(); ++row) {
       if (!own_table || ensemble.params.folds == 1 || !ensemble.has_seen(network, row)) {
         part.unseen.push_back(static_cast<int>(row));
       }
     }
-    part.unseen_table = part.table(part.unseen, Eigen::all);
-    if (sampled_ < values.rows()) part.sample_table = part.table(sampled, Eigen::all);
+    part.unseen_table = take_rows(part.table, part.unseen);
+    if (sampled_ < rows()) part.sample_table = take_rows(part.table, sampled);
+    parts_.push_back(std::move(part));
+  }
+  networks_ = parts_.size();
+  const bool by_folds = own_table && ensemble.params.folds > 1;
+  const auto judges = by_folds ? static_cast<std::size_t>(ensemble.params.repeats) : networks_;
+  log_judges_ = std::log(static_cast<float>(std::max<std::size_t>(judges, 1)));
+}
+
+void EnsembleDensity::add_linear(const Ensemble& ensemble, bool own_table) {
+  std::vector<int> order(ensemble.names.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t fold = 0; fold < ensemble.linear.size(); ++fold) {
+    const GaussianBase base = with_reliability(ensemble.linear[fold], ensemble.transforms, order);
+    Part part{Density(base), true, order, {}, {}, {}, {}, columns_};
+    for (Index row = 0; row < rows(); ++row) {
+      // Of another table every linear model could judge every row; one is enough.
+      const bool judges = own_table && ensemble.params.folds > 1
+                              ? ensemble.fold_of_row.front()[static_cast<std::size_t>(row)] == fold
+                              : fold == 0;
+      if (judges) part.unseen.push_back(static_cast<int>(row));
+    }
+    part.unseen_table = take_rows(cells_, part.unseen);
     parts_.push_back(std::move(part));
   }
 }
 
-std::span<const EnsembleDensity::Part> EnsembleDensity::parts(NetworkSet networks) const {
-  const bool some = networks == NetworkSet::sample && sampled_ < rows();
-  return parts().first(some ? std::min(kSampleNetworks, parts_.size()) : parts_.size());
+std::span<const EnsembleDensity::Part> EnsembleDensity::networks(NetworkSet set) const {
+  const bool some = set == NetworkSet::sample && sampled_ < rows();
+  return networks().first(some ? std::min(kSampleNetworks, networks_) : networks_);
+}
+
+EnsembleDensity::Weights EnsembleDensity::weights(int target, std::size_t given) const {
+  const float share = linear().empty() || share_.empty() ? 0.0f : share_.at(target, given);
+  if (share < kLeastShare) return {-log_judges_, 0, false};
+  return {std::log1p(-std::min(share, 0.9999f)) - log_judges_, std::log(share), true};
+}
+
+// ln Σ_k w_k e^{l_k} row by row: the largest l_k so far, and the sum in units of its exponential.
+struct EnsembleDensity::Mixture {
+  Mixture(Index rows, Index columns)
+      : largest(Eigen::MatrixXf::Constant(rows, columns, -std::numeric_limits<float>::infinity())),
+        sum(Eigen::MatrixXf::Zero(rows, columns)) {}
+
+  void add(Index row, Index column, float l) {
+    float& top = largest(row, column);
+    float& total = sum(row, column);
+    if (std::isnan(l)) {  // a cell is absent, whichever network is asked
+      top = total = l;
+      return;
+    }
+    total = l > top ? total * std::exp(top - l) + 1 : total + std::exp(l - top);
+    top = std::max(top, l);
+  }
+
+  Eigen::MatrixXf largest, sum;
+};
+
+void EnsembleDensity::mix(const Part& part, std::span<const EntropyQuery> queries, NetworkSet networks,
+                          Mixture& mixture) const {
+  std::vector<Index> asked;  // a linear model without a share is not
+  std::vector<float> log_weight;
+  const bool by_folds = networks == NetworkSet::unseen || part.linear;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const Weights weight = weights(queries[q].target, queries[q].given.size());
+    if (part.linear && !weight.has_linear) continue;
+    asked.push_back(static_cast<Index>(q));
+    const float all = std::log(static_cast<float>(this->networks(networks).size()));
+    const float network = by_folds ? weight.network : weight.network + log_judges_ - all;
+    log_weight.push_back(part.linear ? weight.linear : network);
+  }
+  if (asked.empty()) return;
+  std::vector<Subset> subsets(2 * asked.size());
+  for (std::size_t a = 0; a < asked.size(); ++a) {
+    const EntropyQuery& query = queries[static_cast<std::size_t>(asked[a])];
+    subsets[2 * a] = part.places(query.given);
+    std::vector<int> with_target = query.given;
+    with_target.push_back(query.target);
+    subsets[2 * a + 1] = part.places(with_target);
+  }
+  const CellTable& table = by_folds                                                         ? part.unseen_table
+                           : networks == NetworkSet::sample && part.sample_table.rows() > 0 ? part.sample_table
+                                                                                            : part.table;
+  // A linear model judges each row once, whatever the set of rows; those not sampled are passed over.
+  const bool sampled = part.linear && networks == NetworkSet::sample && sampled_ < rows();
+  const auto row_of = [&](Index i) -> Index {
+    const Index row = by_folds ? Index{part.unseen[static_cast<std::size_t>(i)]} : i;
+    if (!sampled) return row;
+    const Index place = (row * sampled_ + rows() - 1) / rows();
+    return place < sampled_ && place * rows() / sampled_ == row ? place : -1;
+  };
+  const Eigen::MatrixXf density = part.density.log_density(table, subsets);
+  count(table.rows() * static_cast<std::int64_t>(subsets.size()));
+  parallel_for(static_cast<Index>(asked.size()), [&](std::ptrdiff_t a) {
+    for (Index i = 0; i < table.rows(); ++i) {
+      const Index row = row_of(i);
+      if (row < 0) continue;
+      const float l = density(i, 2 * a + 1) - density(i, 2 * a) + log_weight[static_cast<std::size_t>(a)];
+      mixture.add(row, asked[static_cast<std::size_t>(a)], l);
+    }
+  });
 }
 
 Eigen::MatrixXf EnsembleDensity::conditional(std::span<const EntropyQuery> queries, NetworkSet networks) const {
   const auto columns = static_cast<Index>(queries.size());
-  const Index rows_judged = rows(networks);
-  // ln Σ_k e^{l_k} row by row: the largest l_k so far, and the sum in units of its exponential.
-  Eigen::MatrixXf largest = Eigen::MatrixXf::Constant(rows_judged, columns, -std::numeric_limits<float>::infinity());
-  Eigen::MatrixXf sum = Eigen::MatrixXf::Zero(rows_judged, columns);
-  std::vector<int> judges(static_cast<std::size_t>(rows_judged), 0);
-  std::vector<Subset> subsets(2 * queries.size());
-  for (const Part& part : parts(networks)) {
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      Subset& given = subsets[2 * q];
-      given = part.places(queries[q].given);
-      Subset& with_target = subsets[2 * q + 1];
-      with_target = given;
-      const int target = part.place[static_cast<std::size_t>(queries[q].target)];
-      with_target.insert(std::upper_bound(with_target.begin(), with_target.end(), target), target);
-    }
-    const bool some = networks == NetworkSet::unseen;
-    const Table& table = some                                                             ? part.unseen_table
-                         : networks == NetworkSet::sample && part.sample_table.size() > 0 ? part.sample_table
-                                                                                          : part.table;
-    const Eigen::MatrixXf density = part.density.log_density(table, subsets);
-    count(table.rows() * static_cast<std::int64_t>(subsets.size()));
-    const auto row_of = [&](Index i) { return some ? Index{part.unseen[static_cast<std::size_t>(i)]} : i; };
-    parallel_for(columns, [&](std::ptrdiff_t q) {
-      for (Index i = 0; i < table.rows(); ++i) {
-        const float l = density(i, 2 * q + 1) - density(i, 2 * q);
-        float& top = largest(row_of(i), q);
-        float& total = sum(row_of(i), q);
-        total = l > top ? total * std::exp(top - l) + 1 : total + std::exp(l - top);
-        top = std::max(top, l);
-      }
-    });
-    for (Index i = 0; i < table.rows(); ++i) ++judges[static_cast<std::size_t>(row_of(i))];
-  }
+  Mixture mixture(rows(networks), columns);
+  for (const Part& part : this->networks(networks)) mix(part, queries, networks, mixture);
+  for (const Part& part : linear()) mix(part, queries, networks, mixture);
   parallel_for(columns, [&](std::ptrdiff_t q) {
-    for (Index i = 0; i < rows_judged; ++i) {
-      largest(i, q) += std::log(sum(i, q) / static_cast<float>(judges[static_cast<std::size_t>(i)]));
+    for (Index i = 0; i < mixture.sum.rows(); ++i) mixture.largest(i, q) += std::log(mixture.sum(i, q));
+  });
+  return std::move(mixture.largest);
+}
+
+// ---- Stacking -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Columns by how much they correlate with a target, the most first.
+std::vector<int> by_correlation(const EnsembleDensity& density, const Matrix& correlation, int target) {
+  std::vector<int> order;
+  for (int j = 0; j < static_cast<int>(correlation.cols()); ++j) {
+    if (j != target && !density.columns(j).empty()) order.push_back(j);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return std::abs(correlation(a, target)) > std::abs(correlation(b, target)); });
+  return order;
+}
+
+// The share w with the largest Σ ln((1−w) e^f + w e^g), by EM from one half; a prior worth `kPrior` rows keeps it off
+// its ends, where a single outlier would decide.
+float best_share(const Eigen::ArrayXd& by_networks, const Eigen::ArrayXd& by_linear) {
+  constexpr double kPrior = 2;
+  double share = 0.5;
+  for (int round = 0; round < 200; ++round) {
+    double sum = 0, count = 0;
+    for (Index i = 0; i < by_networks.size(); ++i) {
+      const double difference = by_networks[i] - by_linear[i];
+      if (std::isnan(difference)) continue;
+      sum += share / (share + (1 - share) * std::exp(std::clamp(difference, -700.0, 700.0)));
+      ++count;
+    }
+    if (count == 0) return 0;
+    const double next = (sum + 0.5 * kPrior) / (count + kPrior);
+    const bool settled = std::abs(next - share) < 1e-4;
+    share = next;
+    if (settled) break;
+  }
+  return static_cast<float>(share);
+}
+
+}  // namespace
+
+LinearShare stacked_share(const EnsembleDensity& density) {
+  LinearShare result;
+  const auto d = static_cast<int>(density.values().cols());
+  if (density.linear().empty() || d < 2) return result;
+  result.share.assign(static_cast<std::size_t>(d) * LinearShare::kSizes.size(), 0.0f);
+  Matrix scores = density.values().cast<double>().unaryExpr([](double x) { return std::isnan(x) ? 0.0 : x; });
+  const Matrix correlation = scores.transpose() * scores;
+  const auto log_conditional = [&](std::span<const EnsembleDensity::Part> parts, const EntropyQuery& query) {
+    // Of the networks or of the linear models alone, on rows they have not seen.
+    Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(density.rows()), count = sum;
+    Eigen::ArrayXd top = Eigen::ArrayXd::Constant(density.rows(), -std::numeric_limits<double>::infinity());
+    for (const EnsembleDensity::Part& part : parts) {
+      std::vector<int> with_target = query.given;
+      with_target.push_back(query.target);
+      const std::vector<Subset> subsets = {part.places(query.given), part.places(with_target)};
+      const Eigen::MatrixXf l = part.density.log_density(part.unseen_table, subsets);
+      for (Index i = 0; i < l.rows(); ++i) {
+        const Index row = part.unseen[static_cast<std::size_t>(i)];
+        const double value = static_cast<double>(l(i, 1)) - static_cast<double>(l(i, 0));
+        const double above = std::max(top[row], value);
+        sum[row] = sum[row] * std::exp(top[row] - above) + std::exp(value - above);
+        top[row] = above;
+        ++count[row];
+      }
+    }
+    return Eigen::ArrayXd(top + (sum / count).log());
+  };
+  parallel_for(d, [&](std::ptrdiff_t j) {
+    const auto target = static_cast<int>(j);
+    if (density.columns(target).empty()) return;  // a later column of a factor
+    const std::vector<int> others = by_correlation(density, correlation, target);
+    for (std::size_t s = 0; s < LinearShare::kSizes.size(); ++s) {
+      const auto most = static_cast<std::size_t>(density.largest_subset() - 1);
+      std::size_t size = std::min({static_cast<std::size_t>(LinearShare::kSizes[s]), others.size(), most});
+      std::size_t width = density.columns(target).size();
+      for (std::size_t k = 0; k < size; ++k) {
+        width += density.columns(others[k]).size();
+        if (width > most + 1) size = k;  // factors are wide
+      }
+      const EntropyQuery query = {target, {others.begin(), others.begin() + static_cast<std::ptrdiff_t>(size)}};
+      result.share[static_cast<std::size_t>(j) * LinearShare::kSizes.size() + s] =
+          best_share(log_conditional(density.networks(), query), log_conditional(density.linear(), query));
     }
   });
-  return largest;
+  return result;
 }
 
 }  // namespace fansite::flow

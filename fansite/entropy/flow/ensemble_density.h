@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The conditional densities of an ensemble over one table's rows, mixed over the networks that may judge each row.
+// The conditional densities of an ensemble over one table's rows, mixed over the networks that may judge each row and
+// the linear Gaussian model of the scores, each with the weight that it has earned on rows not learnt from.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "fansite/entropy/entropy.h"
+#include "fansite/entropy/flow/cells.h"
 #include "fansite/entropy/flow/density.h"
 #include "fansite/entropy/flow/ensemble.h"
 
@@ -32,25 +34,35 @@ class EnsembleDensity {
   /// `values` has the ensemble's columns, in the same order; `values_hash`: of them, if it is known already.
   EnsembleDensity(const Ensemble& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {});
 
-  /// One network with the rows it judges.
+  /// One network, or linear model, with the rows it judges.
   struct Part {
     Density density;
+    bool linear = false;
     std::vector<int> place;   ///< of each column in the network's order
     std::vector<int> unseen;  ///< rows that it judges under NetworkSet::unseen
-    Table unseen_table;       ///< those rows, in the network's order
-    Table table;              ///< all rows
-    Table sample_table;       ///< the sampled rows; empty if these are all
+    CellTable unseen_table;   ///< those rows, in the network's order
+    CellTable table;          ///< all rows; of a linear model none: it judges the rows it has not seen
+    CellTable sample_table;   ///< the sampled rows; empty if these are all
+    std::vector<std::vector<int>> columns = {};  ///< of each variable
 
-    Subset places(std::span<const int> columns) const;  ///< sorted
+    /// Where the columns of these variables are, sorted.
+    Subset places(std::span<const int> variables) const;
   };
+  /// The networks; then the linear models, if there are any.
   std::span<const Part> parts() const { return parts_; }
+  std::span<const Part> networks() const { return parts().first(networks_); }
+  std::span<const Part> linear() const { return parts().subspan(networks_); }
 
-  Index rows() const { return values_.rows(); }
+  Index rows() const { return cells_.rows(); }
   Index rows(NetworkSet networks) const { return networks == NetworkSet::sample ? sampled_ : rows(); }
   /// The networks that judge.
-  std::span<const Part> parts(NetworkSet networks) const;
+  std::span<const Part> networks(NetworkSet networks) const;
   /// The table after the ensemble's transforms, in its own order of columns.
-  const Table& values() const { return values_; }
+  const CellTable& cells() const { return cells_; }
+  const Table& values() const { return cells_.score; }
+  const std::vector<ColumnTransform>& transforms() const { return transforms_; }
+  /// The columns of a variable: its own, or those of the factor that it is the first of; none for a factor's others.
+  const std::vector<int>& columns(int variable) const { return columns_[static_cast<std::size_t>(variable)]; }
   /// Whether each row is judged by networks that have not seen it: always for another table, with folds for its own.
   bool out_of_sample() const { return out_of_sample_; }
   /// The largest subset all networks have a density for.
@@ -59,17 +71,39 @@ class EnsembleDensity {
   std::int64_t evaluations() const { return evaluations_->load(); }
   void count(std::int64_t evaluations) const { *evaluations_ += evaluations; }
 
-  /// out(i, q) = log p(x_T | x_S) of row i on the transformed scale, mixed over its judges: ln mean_k p_k(S, T) /
-  /// p_k(S). `given` need not be sorted; T is not in it.
+  /// The logarithm of what one network counts of a mixture for `target` given so many variables, and a linear model.
+  struct Weights {
+    float network = 0, linear = -1;
+    bool has_linear = false;
+  };
+  Weights weights(int target, std::size_t given) const;
+
+  /// out(i, q) = log p(x_T | x_S) of row i on the transformed scale, mixed over its judges: ln Σ_k w_k p_k(S, T) /
+  /// p_k(S). `given` need not be sorted; T is not in it. NaN where a cell of T or S is absent.
   Eigen::MatrixXf conditional(std::span<const EntropyQuery> queries, NetworkSet networks = NetworkSet::unseen) const;
 
  private:
+  void add_networks(const Ensemble& ensemble, bool own_table);
+  void add_linear(const Ensemble& ensemble, bool own_table);
+  /// Mixes one part's log densities of the queries' targets into sums row by row.
+  struct Mixture;
+  void mix(const Part& part, std::span<const EntropyQuery> queries, NetworkSet networks, Mixture& mixture) const;
+
   std::vector<Part> parts_;
-  Table values_;
+  std::size_t networks_ = 0;
+  float log_judges_ = 0;  // ln of how many networks judge a row it has not seen
+  CellTable cells_;
+  std::vector<ColumnTransform> transforms_;
+  std::vector<std::vector<int>> columns_;
+  LinearShare share_;
   Index sampled_ = 0;
   bool out_of_sample_ = false;
   int largest_ = 0;
   std::unique_ptr<std::atomic<std::int64_t>> evaluations_;
 };
+
+/// The shares of the linear models that make the rows not learnt from most likely (stacking), for each column as target
+/// and the columns that correlate most with it as given.
+LinearShare stacked_share(const EnsembleDensity& density);
 
 }  // namespace fansite::flow

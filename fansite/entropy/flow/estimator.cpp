@@ -25,16 +25,18 @@ std::vector<int> originals(const TableFacts& facts) {
   return original;
 }
 
-// Mean and standard error over rows.
-EntropyEstimate mean_of(const Eigen::ArrayXd& values) {
-  const auto n = static_cast<double>(values.size());
-  EntropyEstimate estimate;
-  estimate.value = values.mean();
-  estimate.standard_error = n > 1 ? std::sqrt((values - estimate.value).square().sum() / (n - 1) / n) : 0.0;
-  return estimate;
+bool is_context(const Dataset& data, int variable) {
+  return !data.columns.empty() && data.columns[static_cast<std::size_t>(variable)].context;
 }
 
-std::vector<int> columns_of(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble) {
+const flow::Factor* factor_called(const flow::Ensemble& ensemble, const std::string& name) {
+  for (const flow::Factor& factor : ensemble.factors) {
+    if (factor.name == name) return &factor;
+  }
+  return nullptr;
+}
+
+std::vector<int> first_columns(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble) {
   std::vector<int> column;
   for (const int original : originals(facts)) {
     if (original < 0) {
@@ -42,6 +44,10 @@ std::vector<int> columns_of(const Dataset& data, const TableFacts& facts, const 
       continue;
     }
     const std::string& name = data.names[static_cast<std::size_t>(original)];
+    if (const flow::Factor* factor = factor_called(ensemble, name)) {
+      column.push_back(factor->columns.front());
+      continue;
+    }
     const auto found = std::find(ensemble.names.begin(), ensemble.names.end(), name);
     check(found != ensemble.names.end(),
           "[entropy] the model does not know column '{}'; it was trained on another table", name);
@@ -50,12 +56,35 @@ std::vector<int> columns_of(const Dataset& data, const TableFacts& facts, const 
   return column;
 }
 
+// The indicators of a nominal column; a level that the model does not know is absent.
+void fill_factor(const Dataset& data, int column, const flow::Factor& factor, Matrix& values) {
+  const NominalLevels levels = nominal_levels(data, column);
+  for (std::size_t c = 0; c < factor.columns.size(); ++c) {
+    for (Index row = 0; row < data.rows(); ++row) {
+      const double value = data.values(row, column);
+      const auto level = std::find(levels.values.begin(), levels.values.end(), value);
+      double indicator = std::numeric_limits<double>::quiet_NaN();
+      if (level != levels.values.end()) {
+        const std::string& label = levels.labels[static_cast<std::size_t>(level - levels.values.begin())];
+        const bool known = std::find(factor.levels.begin(), factor.levels.end(), label) != factor.levels.end();
+        if (known) indicator = label == factor.levels[c + 1] ? 1.0 : 0.0;
+      }
+      values(row, factor.columns[c]) = indicator;
+    }
+  }
+}
+
 // The table's values in the ensemble's columns.
 Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std::vector<int>& column) {
   Matrix values(data.rows(), static_cast<Index>(ensemble.names.size()));
   std::vector<char> filled(ensemble.names.size(), 0);
   for (std::size_t j = 0; j < column.size(); ++j) {
     if (column[j] < 0 || filled[static_cast<std::size_t>(column[j])] != 0) continue;
+    if (const flow::Factor* factor = factor_called(ensemble, data.names[j])) {
+      fill_factor(data, static_cast<int>(j), *factor, values);
+      for (const int c : factor->columns) filled[static_cast<std::size_t>(c)] = 1;
+      continue;
+    }
     values.col(column[j]) = data.values.col(static_cast<Index>(j));
     filled[static_cast<std::size_t>(column[j])] = 1;
   }
@@ -68,10 +97,49 @@ Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std:
 }  // namespace
 
 FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble)
-    : column_(columns_of(data, facts, ensemble)),
+    : column_(first_columns(data, facts, ensemble)),
+      means_(data),
       density_(ensemble, values_of(data, ensemble, column_),
                ensemble.names == data.names ? std::optional(facts.values_hash) : std::nullopt) {
   for (const ColumnTransform& transform : ensemble.transforms) log_slope_.push_back(transform.log_slope);
+  for (int j = 0; j < data.variables(); ++j) {
+    const int column = column_[static_cast<std::size_t>(j)];
+    is_context_.push_back(is_context(data, j) ? 1 : 0);
+    const bool repeated = std::find(context_.begin(), context_.end(), column) != context_.end();
+    if (is_context_.back() != 0 && column >= 0 && !repeated) context_.push_back(column);
+  }
+}
+
+int FlowEstimator::largest_set() const {
+  const flow::Shape& shape = density_.networks().front().density.shape();
+  // Columns of the widest variables, and of the context: whatever is asked, there must be room.
+  std::vector<int> widths;
+  int context = 0, all = 0;
+  for (int j = 0; j < variables(); ++j) {
+    const int column = column_[static_cast<std::size_t>(j)];
+    if (column < 0) continue;
+    const auto width = static_cast<int>(density_.columns(column).size());
+    if (informative(j)) widths.push_back(width);
+    all += width;
+  }
+  for (const int column : context_) context += static_cast<int>(density_.columns(column).size());
+  if (context == 0 && all == static_cast<int>(widths.size())) return flow::largest_set(shape);
+  if (shape.full()) return std::max(static_cast<int>(widths.size()) - 1, 0);
+  std::sort(widths.rbegin(), widths.rend());
+  // A target, and one variable more than the set has, are columns too.
+  int room = shape.ranks + 1 - context, size = -2;
+  for (const int width : widths) {
+    room -= width;
+    if (room < 0) break;
+    ++size;
+  }
+  return std::max(size, 0);
+}
+
+std::vector<int> FlowEstimator::columns_of(std::span<const int> variables) const {
+  std::vector<int> columns = context_;
+  for (const int variable : variables) columns.push_back(column_[static_cast<std::size_t>(variable)]);
+  return columns;
 }
 
 bool FlowEstimator::original_scale(int target) const {
@@ -84,8 +152,7 @@ FlowEstimator::Reduced FlowEstimator::reduce(const EntropyQuery& query) const {
   Reduced reduced;
   reduced.query.target = column_[static_cast<std::size_t>(query.target)];
   reduced.determined = reduced.query.target < 0;
-  for (const int variable : query.given) {
-    const int column = column_[static_cast<std::size_t>(variable)];
+  for (const int column : columns_of(query.given)) {
     if (column < 0) continue;
     if (column == reduced.query.target) reduced.determined = true;
     reduced.query.given.push_back(column);
@@ -114,7 +181,7 @@ std::vector<EntropyEstimate> FlowEstimator::conditional_entropy(std::span<const 
     const Eigen::MatrixXf log_density = density_.conditional(asked);
     for (std::size_t a = 0; a < asked.size(); ++a) {
       EntropyEstimate& estimate = result[place[a]];
-      estimate = mean_of(-log_density.col(static_cast<Index>(a)).cast<double>().array());
+      estimate = means_.mean(-log_density.col(static_cast<Index>(a)).cast<double>().array());
       const double slope = log_slope_[static_cast<std::size_t>(asked[a].target)];
       if (std::isfinite(slope)) estimate.value += slope;
     }
@@ -146,7 +213,7 @@ std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const I
     for (std::size_t a = 0; a < place.size(); ++a) {
       const auto column = static_cast<Index>(2 * a);
       result[place[a]] =
-          mean_of((log_density.col(column + 1).cast<double>() - log_density.col(column).cast<double>()).array());
+          means_.mean((log_density.col(column + 1).cast<double>() - log_density.col(column).cast<double>()).array());
     }
   }
   return result;
@@ -163,7 +230,8 @@ Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queries, co
   std::vector<int> targets;
   for (const EntropyQuery& query : queries) {
     Reduced reduced = reduce(query);
-    if (reduced.determined || !original_scale(query.target)) continue;
+    const bool nominal = !reduced.determined && density_.columns(reduced.query.target).size() > 1;
+    if (reduced.determined || nominal) continue;  // levels without an order have no distribution function
     asked.push_back(std::move(reduced.query));
     targets.push_back(query.target);
   }
@@ -180,9 +248,17 @@ namespace {
 // cannot be seen in fewer than millions of rows.
 constexpr float kLeastSpread = 1e-3f;
 
-// Mean square 1, or zero.
-float scale_of(const flow::DependenceScores& scores) {
-  const float spread = std::sqrt((scores.rows - scores.rows.mean()).square().mean());
+// Mean square 1 over the rows that have a score, or zero.
+float scale_of(const Eigen::ArrayXf& scores) {
+  float sum = 0, squares = 0, count = 0;
+  for (const float score : scores) {
+    if (std::isnan(score)) continue;
+    sum += score;
+    squares += score * score;
+    ++count;
+  }
+  if (count == 0) return 0;
+  const float mean = sum / count, spread = std::sqrt(std::max(squares / count - mean * mean, 0.0f));
   return spread < kLeastSpread ? 0.0f : 1 / spread;
 }
 
@@ -191,20 +267,15 @@ float scale_of(const flow::DependenceScores& scores) {
 double FlowEstimator::p_value(double, int) const { return std::numeric_limits<double>::quiet_NaN(); }
 
 PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
-  const auto columns = [&](const std::vector<int>& indices) {
-    std::vector<int> result;
-    for (const int variable : indices) result.push_back(column_[static_cast<std::size_t>(variable)]);
-    return result;
-  };
   const int a = column_[static_cast<std::size_t>(query.a)], b = column_[static_cast<std::size_t>(query.b)];
   PairEvidence evidence;
   evidence.inflation = std::sqrt(2.0);
-  evidence.scores = Eigen::ArrayXf::Zero(rows());
-  Eigen::ArrayXd networks = Eigen::ArrayXd::Zero(static_cast<Index>(density_.parts().size()));
+  evidence.scores = Eigen::ArrayXf::Zero(means_.units());
+  Eigen::ArrayXd networks = Eigen::ArrayXd::Zero(static_cast<Index>(density_.networks().size()));
   const auto add_side = [&](int target, int other, const std::vector<int>& given) {
-    const flow::DependenceScores scores = flow::dependence_scores(density_, target, other, columns(given));
-    const float scale = scale_of(scores);
-    evidence.scores += scale * scores.rows;
+    const flow::DependenceScores scores = flow::dependence_scores(density_, target, other, columns_of(given));
+    const float scale = scale_of(scores.rows);
+    evidence.scores += scale * means_.by_unit(scores.rows);
     networks += static_cast<double>(scale) * scores.networks;
   };
   add_side(a, b, query.given_a);
@@ -226,10 +297,7 @@ std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, cons
 Eigen::MatrixXf FlowEstimator::log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const {
   std::vector<EntropyQuery> in_columns(queries.size());
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    in_columns[q].target = column_[static_cast<std::size_t>(queries[q].target)];
-    for (const int variable : queries[q].given) {
-      in_columns[q].given.push_back(column_[static_cast<std::size_t>(variable)]);
-    }
+    in_columns[q] = {column_[static_cast<std::size_t>(queries[q].target)], columns_of(queries[q].given)};
   }
   return density_.conditional(in_columns, networks);
 }

@@ -11,6 +11,7 @@
 #include "fansite/entropy/flow/calibration.h"
 #include "fansite/entropy/flow/ensemble.h"
 #include "fansite/entropy/flow/ensemble_density.h"
+#include "fansite/entropy/row_means.h"
 #include "fansite/table/dataset.h"
 #include "fansite/table/facts.h"
 
@@ -18,7 +19,8 @@ namespace fansite {
 
 /// Each row is judged by the networks that have not seen it, if there are such, so that what a network has learnt by
 /// heart does not count; only a frontier's gains are by all networks, which ranks better. Entropies are on the columns'
-/// original scale where that is defined (see original_scale).
+/// original scale where that is defined (see original_scale). Those of columns with levels are of the levels. A row
+/// counts where it has all the cells that are asked about. Context columns are among the given of every question.
 class FlowEstimator final : public SearchEstimator {
  public:
   /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError
@@ -58,14 +60,19 @@ class FlowEstimator final : public SearchEstimator {
   /// The doubly centred test of both sides (flow/dependence.h), on rows that the judging networks have not seen. That
   /// networks learn from each other's rows at most doubles the variance of its z-score (docs/evidence.md).
   PairEvidence pair_evidence(const PairQuery& query) const override;
-  bool informative(int variable) const override { return column_[static_cast<std::size_t>(variable)] >= 0; }
+  bool informative(int variable) const override {
+    const auto at = static_cast<std::size_t>(variable);
+    return column_[at] >= 0 && is_context_[at] == 0;
+  }
   std::unique_ptr<Frontier> open(std::span<const int> targets, const Candidates& candidates,
                                  const Progress& progress) const override;
   int frontier_size() const override { return variables(); }
-  int largest_set() const override { return flow::largest_set(density_.parts().front().density.shape()); }
+  int largest_set() const override;
 
-  /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another.
+  /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another; NaN where cells are
+  /// absent.
   Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const;
+  const RowMeans& means() const { return means_; }
 
  private:
   /// A query in the ensemble's columns: constants say nothing, a copy is its original.
@@ -74,8 +81,13 @@ class FlowEstimator final : public SearchEstimator {
     bool determined = false;  // the target is constant, or among the given
   };
   Reduced reduce(const EntropyQuery& query) const;
+  /// The ensemble's columns of a set of variables and of the context.
+  std::vector<int> columns_of(std::span<const int> variables) const;
 
-  std::vector<int> column_;  // per variable of the table: the ensemble's column, −1 for a constant
+  std::vector<int> column_;       // per variable of the table: the ensemble's first column, −1 for a constant
+  std::vector<char> is_context_;  // per variable
+  std::vector<int> context_;      // the ensemble's columns
+  RowMeans means_;
   std::vector<double> log_slope_;
   flow::EnsembleDensity density_;
 };

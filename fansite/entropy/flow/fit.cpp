@@ -11,6 +11,7 @@
 #include "fansite/base/hash.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/flow/model_file.h"
+#include "fansite/entropy/flow/pilot.h"
 
 namespace fansite::flow {
 namespace {
@@ -43,6 +44,15 @@ std::optional<EnsembleParams> affordable(const Context& context, const EnsembleP
   return fitted_to(asked, rate * share * context.budget().left());
 }
 
+std::vector<Factor> factors_of(const Context& context) {
+  std::vector<Factor> factors;
+  for (const NominalLevels& levels : context.learnable().nominal) {
+    factors.push_back(
+        {context.data().names[static_cast<std::size_t>(levels.column)], levels.labels, levels.indicators});
+  }
+  return factors;
+}
+
 std::optional<FittedEstimator> fit(const Context& context, const fansite::Parameters& parameters, double share) {
   const RunParams& run = context.run();
   if (!run.model.empty()) {
@@ -67,11 +77,14 @@ std::optional<FittedEstimator> fit(const Context& context, const fansite::Parame
       unfinished = fmt::format("time allowed {} networks of {} steps instead of {} of {}", possible->networks(),
                                possible->train.steps, asked.networks(), asked.train.steps);
       asked = *possible;
+      asked.pilot = false;  // nor time to try
     }
   }
+  asked = chosen_by_pilot(context.learnable().data, asked, factors_of(context), context.learnable().values_hash,
+                          context.progress());
   if (!run.save_model.empty()) OutputFile{run.save_model};  // a place that cannot be written is known before the work
-  Ensemble ensemble =
-      train_ensemble(context.learnable().data, asked, context.progress(), checkpoint, context.learnable().values_hash);
+  Ensemble ensemble = train_ensemble(context.learnable().data, asked, context.progress(), checkpoint,
+                                     context.learnable().values_hash, factors_of(context));
   if (!run.save_model.empty()) save_model(ensemble, run.save_model);
   FittedEstimator fitted = wrapped(context, std::move(ensemble));
   fitted.unfinished = std::move(unfinished);
@@ -80,14 +93,24 @@ std::optional<FittedEstimator> fit(const Context& context, const fansite::Parame
   return fitted;
 }
 
+// No more passes through few rows than a thousand get, which would be learnt by heart, but as many steps as a quick
+// run.
+std::int64_t steps_for(std::int64_t steps, Index rows) {
+  constexpr Index kManyRows = 1000;
+  constexpr std::int64_t kFewSteps = 8000;
+  if (rows >= kManyRows) return steps;
+  return std::min(steps, std::max(kFewSteps, steps * static_cast<std::int64_t>(rows) / kManyRows));
+}
+
 fansite::Parameters for_search(const SearchNeeds& needs) {
   const EffortMeaning effort = meaning(needs.effort, needs.variables);
   EnsembleParams params;
   params.folds = effort.folds;
   params.repeats = effort.repeats;
-  params.train.steps = effort.steps;
-  params.train.base = needs.linear ? BaseKind::gaussian : BaseKind::none;
+  params.train.steps = steps_for(effort.steps, needs.rows);
   params.train.held_out = 0;
+  params.train.base = needs.linear ? BaseKind::gaussian : BaseKind::none;  // where there is no time to try
+  params.pilot = true;
   return params;
 }
 
@@ -109,7 +132,14 @@ EstimatorMethod flow_estimator() {
   row.name = "flow";
   row.summary = "an ensemble of flows, each with the density of every subset of the variables; relations of any shape";
   row.citation = "Nguyen, Duong, Huynh and Nguyen, Neural Autoregressive Flows for Markov Boundary Learning";
-  row.can = {.resumable = true, .can_be_cut_short = true, .trains = true};
+  row.can = {.resumable = true,
+             .can_be_cut_short = true,
+             .handles_missing_cells = true,
+             .handles_context = true,
+             .handles_weights = true,
+             .handles_groups = true,
+             .trains = true,
+             .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = EnsembleParams();
   row.for_search = for_search;
   row.fit = fit;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fansite/base/error.h"
+#include "fansite/base/special.h"
 
 namespace fansite::flow::reference {
 namespace {
@@ -80,14 +81,31 @@ Head head(const Vector& q, double x) {
   return t;
 }
 
+/// The term of one cell: at a number, or at both ends of an interval.
+struct Term {
+  Head low, high;  // a number has the first only
+  bool interval = false;
+  double log_density = 0;
+};
+
+Term term(const Vector& q, const Cell& cell) {
+  Term t;
+  t.interval = cell.is_interval();
+  t.low = head(q, t.interval ? cell.low : cell.score);
+  if (t.interval) t.high = head(q, cell.high);
+  t.log_density = t.interval ? log_normal_between(t.low.z, t.high.z) : t.low.log_density;
+  return t;
+}
+
 /// What the forward pass of one row leaves for the backward pass. Place p is the p-th member of the subset.
 struct Pass {
   std::vector<Index> members;  // i_1 < … < i_m
   std::vector<Index> ranks;    // r_1 < … < r_{m−1}
-  Vector x;                    // x_{i_1}, …: nothing else of the row is known here
+  std::vector<Cell> cells;     // of i_1, …: nothing else of the row is known here
+  Vector x;                    // their scores
   Matrix hidden_sum, u, h;     // α×(m−1): Σ W1 x; s1·Σ + b1; ELU(u)
   Matrix output_sum, o;        // L×m: Σ W2 h; s2·Σ + b2
-  std::vector<Head> heads;     // m
+  std::vector<Term> terms;     // m
   double log_density = 0;
 
   Index size() const { return x.size(); }
@@ -95,9 +113,9 @@ struct Pass {
   Index rank(Index p) const { return ranks[static_cast<std::size_t>(p)]; }
 };
 
-/// `value(j)` is x_j.
-template <class Value>
-Pass forward(const Parameters& w, std::span<const int> subset, Value&& value) {
+/// `cell(j)` is that of variable j.
+template <class CellOf>
+Pass forward(const Parameters& w, std::span<const int> subset, CellOf&& cell) {
   const Shape& shape = w.shape;
   for (const int j : subset) {
     check(0 <= j && j < shape.variables, "[flow] variable {} in a subset; this flow has 0 to {}", j,
@@ -114,7 +132,10 @@ Pass forward(const Parameters& w, std::span<const int> subset, Value&& value) {
   pass.ranks.assign(ranks.begin(), ranks.end());
   const Index m = static_cast<Index>(subset.size()), blocks = shape.blocks, outputs = shape.outputs;
   pass.x.resize(m);
-  for (Index p = 0; p < m; ++p) pass.x[p] = value(pass.member(p));
+  for (Index p = 0; p < m; ++p) {
+    pass.cells.push_back(cell(pass.member(p)));
+    pass.x[p] = pass.cells.back().score;
+  }
 
   // h(b, r_p) = ELU( s1 · Σ_{q≤p} W1[(b,r_p), i_q] · x_{i_q} + b1 )
   pass.hidden_sum = pass.u = pass.h = Matrix::Zero(blocks, m - 1);
@@ -145,8 +166,8 @@ Pass forward(const Parameters& w, std::span<const int> subset, Value&& value) {
 
   // q = V·o(j,·) + c, and log p(x_S) = Σ_{j in S} ln p(x_j | …)
   for (Index place = 0; place < m; ++place) {
-    pass.heads.push_back(head(w.v * pass.o.col(place) + w.c, pass.x[place]));
-    pass.log_density += pass.heads.back().log_density;
+    pass.terms.push_back(term(w.v * pass.o.col(place) + w.c, pass.cells[static_cast<std::size_t>(place)]));
+    pass.log_density += pass.terms.back().log_density;
   }
   return pass;
 }
@@ -173,6 +194,30 @@ Vector head_gradient(const Head& t) {
   return by_q;
 }
 
+/// The derivatives of z by q.
+Vector latent_gradient(const Head& t) {
+  const Index k = t.q.size() / 3;
+  const double by_y = (1 / t.y1 + 1 / t.co_y1) * (1 - kSqueeze);
+  Vector by_q(3 * k);
+  for (Index i = 0; i < k; ++i) {
+    const double by_u = by_y * t.w[i] * t.sigma[i] * t.co_sigma[i];
+    by_q[i] = std::isinf(t.x) ? 0.0 : by_u * t.x * sigmoid(t.q[i]);
+    by_q[k + i] = by_u;
+    const double above = t.y < 0.5 ? t.sigma[i] - t.y : t.co_y - t.co_sigma[i];
+    by_q[2 * k + i] = by_y * t.w[i] * above;
+  }
+  return by_q;
+}
+
+/// The derivatives of a term by q: of ln(Φ(b) − Φ(a)) they are (φ(b) db − φ(a) da) / (Φ(b) − Φ(a)).
+Vector term_gradient(const Term& t) {
+  if (!t.interval) return head_gradient(t.low);
+  const auto weight = [&](double z) {
+    return std::exp(-0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi) - t.log_density);
+  };
+  return weight(t.high.z) * latent_gradient(t.high) - weight(t.low.z) * latent_gradient(t.low);
+}
+
 /// Adds `factor` times the gradient of the pass's log density.
 void backward(const Parameters& w, const Pass& pass, double factor, Parameters& gradient) {
   const Shape& shape = w.shape;
@@ -180,7 +225,7 @@ void backward(const Parameters& w, const Pass& pass, double factor, Parameters& 
   if (m == 0) return;
   Matrix by_h = Matrix::Zero(blocks, m - 1);
   for (Index place = 0; place < m; ++place) {
-    const Vector by_q = factor * head_gradient(pass.heads[static_cast<std::size_t>(place)]);
+    const Vector by_q = factor * term_gradient(pass.terms[static_cast<std::size_t>(place)]);
     gradient.v += by_q * pass.o.col(place).transpose();
     gradient.c += by_q;
     const Vector by_o = w.v.transpose() * by_q;
@@ -224,26 +269,54 @@ void for_each_tensor(Visit&& visit, P&... p) {
 
 }  // namespace
 
-double log_density(const Parameters& parameters, std::span<const double> row, std::span<const int> subset) {
-  check(static_cast<Index>(row.size()) == parameters.shape.variables,
-        "[flow] a row of {} values for a flow of {} variables", row.size(), parameters.shape.variables);
+namespace {
+
+Cell number(double x) { return {x, x, x}; }
+
+/// `cell(i, j)` is that of variable j in row i.
+template <class CellOf>
+Gradient gradient_of(const Parameters& parameters, Index rows, std::span<const Subset> subsets, CellOf&& cell) {
+  check(rows > 0, "[flow] no rows; the mean needs at least one");
+  check(rows == static_cast<Index>(subsets.size()), "[flow] {} rows and {} subsets; use one for each row", rows,
+        subsets.size());
+  Gradient result{0, zero_parameters(parameters.shape)};
+  const double factor = -1 / static_cast<double>(rows);
+  for (Index i = 0; i < rows; ++i) {
+    const Pass pass = forward(parameters, subsets[static_cast<std::size_t>(i)], [&](Index j) { return cell(i, j); });
+    result.loss += factor * pass.log_density;
+    backward(parameters, pass, factor, result.gradient);
+  }
+  return result;
+}
+
+void check_row(const Parameters& parameters, std::size_t size) {
+  check(static_cast<Index>(size) == parameters.shape.variables, "[flow] a row of {} values for a flow of {} variables",
+        size, parameters.shape.variables);
+}
+
+}  // namespace
+
+double log_density(const Parameters& parameters, std::span<const Cell> row, std::span<const int> subset) {
+  check_row(parameters, row.size());
   return forward(parameters, subset, [&](Index j) { return row[static_cast<std::size_t>(j)]; }).log_density;
+}
+
+double log_density(const Parameters& parameters, std::span<const double> row, std::span<const int> subset) {
+  check_row(parameters, row.size());
+  return forward(parameters, subset, [&](Index j) { return number(row[static_cast<std::size_t>(j)]); }).log_density;
 }
 
 Gradient gradient(const Parameters& parameters, const MatrixView& rows, std::span<const Subset> subsets) {
   check(rows.cols() == parameters.shape.variables, "[flow] rows of {} values for a flow of {} variables", rows.cols(),
         parameters.shape.variables);
-  check(rows.rows() > 0, "[flow] no rows; the mean needs at least one");
-  check(rows.rows() == static_cast<Index>(subsets.size()), "[flow] {} rows and {} subsets; use one for each row",
-        rows.rows(), subsets.size());
-  Gradient result{0, zero_parameters(parameters.shape)};
-  const double factor = -1 / static_cast<double>(rows.rows());
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const Pass pass = forward(parameters, subsets[static_cast<std::size_t>(i)], [&](Index j) { return rows(i, j); });
-    result.loss += factor * pass.log_density;
-    backward(parameters, pass, factor, result.gradient);
-  }
-  return result;
+  return gradient_of(parameters, rows.rows(), subsets, [&](Index i, Index j) { return number(rows(i, j)); });
+}
+
+Gradient gradient(const Parameters& parameters, std::span<const std::vector<Cell>> rows,
+                  std::span<const Subset> subsets) {
+  for (const std::vector<Cell>& row : rows) check_row(parameters, row.size());
+  return gradient_of(parameters, static_cast<Index>(rows.size()), subsets,
+                     [&](Index i, Index j) { return rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; });
 }
 
 Adam::Adam(const Shape& shape) : mean_(zero_parameters(shape)), square_(mean_) {}

@@ -75,6 +75,8 @@ const Description& TrainParams::description() {
           .field("schedule", &P::schedule, "of the learning rate: cosine or constant")
           .field("clip", &P::clip, "of the gradient's norm; inf: none",
                  {.least = 0, .least_itself = false, .infinite = true})
+          .field("noise", &P::noise,
+                 "added to the numbers of a row each time it is drawn, on the scale of normal scores", at_least(0))
           .field("held_out", &P::held_out, "share of a network's rows that choose its best step",
                  {.least = 0, .most = 1, .most_itself = false})
           .field("patience", &P::patience, "stop after so many evaluations without improvement; 0: take all steps",
@@ -99,7 +101,7 @@ void validate(const TrainParams& params, const Shape& shape) {
   SubsetSampler(shape.variables, p.subsets, p.max_size);  // checks the rest
 }
 struct Training::Work {
-  Work(const RowTable& data, std::span<const int> all_rows, const Shape& shape, const TrainParams& params, Key key,
+  Work(const RowCells& data, std::span<const int> all_rows, const Shape& shape, const TrainParams& params, Key key,
        Team* team)
       : data(data),
         params(complete(params, shape)),
@@ -115,9 +117,15 @@ struct Training::Work {
     check(!all_rows.empty(), "[train] no rows to train on");
     for (const int row : all_rows)
       check(row >= 0 && row < data.rows(), "[train] row {} to train on; the table has 0 to {}", row, data.rows() - 1);
-    rows.assign(all_rows.begin(), all_rows.end());
+    for (const int row : all_rows) {
+      if (!data.score->row(row).array().isNaN().all()) rows.push_back(row);
+    }
+    check_data(!rows.empty(), "[train] the rows to train on have no cells");
     const std::vector<int> held = hold_out();
-    if (params.base == BaseKind::gaussian) base = GaussianBase(data, rows);
+    if (params.base == BaseKind::gaussian) {
+      base = GaussianBase(*data.score, rows);
+      base.set_reliability(data.reliability);
+    }
     draw_held_out(held, shape);
     state.best_loss = std::numeric_limits<double>::infinity();
     state.learner = state.backup = learner.state();
@@ -146,8 +154,8 @@ struct Training::Work {
     for (std::size_t pass = 0; pass < passes; ++pass) {
       for (const int row : held) {
         if (held_out.empty() || held_out.back().rows() == params.batch) held_out.emplace_back(shape, &base);
-        sampler.draw(random, subset);
-        held_out.back().add(subset, data.row(row).data());
+        sampler.draw(random, data.row(row), subset);
+        held_out.back().add(subset, data.row(row));
       }
     }
     for (Batch& b : held_out) b.finish();
@@ -165,15 +173,46 @@ struct Training::Work {
         place = 0;
       }
       if (epoch != order_epoch) {
-        order = Random(key.split(kOrder).split(static_cast<std::uint64_t>(epoch))).permutation(static_cast<int>(n));
+        Random shuffle(key.split(kOrder).split(static_cast<std::uint64_t>(epoch)));
+        order = shuffle.permutation(static_cast<int>(n));
+        if (data.weights != nullptr) order = by_weight(order, shuffle);
         order_epoch = epoch;
       }
       const int row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
-      sampler.draw(random, subset);
-      to.add(subset, data.row(row).data());
+      sampler.draw(random, data.row(row), subset);
+      to.add(subset, params.noise > 0 ? with_noise(data.row(row), random) : data.row(row));
     }
     to.finish();
     filled_step = step;
+  }
+
+  // The subset's numbers with noise, their variance as before; intervals stay as they are.
+  CellRow with_noise(const CellRow& cells, Random& random) {
+    noisy.assign(cells.score, cells.score + data.cols());
+    const double keep = 1 / std::sqrt(1 + params.noise * params.noise);
+    for (const int j : subset) {
+      if (cells.low != nullptr && cells.low[j] < cells.high[j]) continue;
+      const double moved = static_cast<double>(cells.score[j]) + params.noise * random.normal();
+      noisy[static_cast<std::size_t>(j)] = static_cast<float>(keep * moved);
+    }
+    return {noisy.data(), cells.low, cells.high};
+  }
+
+  // As many places, each row as often as its weight says, rounded up or down by chance (systematic sampling).
+  std::vector<int> by_weight(const std::vector<int>& shuffled, Random& random) const {
+    const auto weight = [&](int place) { return (*data.weights)[rows[static_cast<std::size_t>(place)]]; };
+    double sum = 0;
+    for (const int place : shuffled) sum += weight(place);
+    const double step = sum / static_cast<double>(shuffled.size());
+    double next = random.uniform() * step, passed = 0;
+    std::vector<int> result;
+    for (const int place : shuffled) {
+      for (passed += weight(place); next < passed && result.size() < shuffled.size(); next += step) {
+        result.push_back(place);
+      }
+    }
+    while (result.size() < shuffled.size()) result.push_back(shuffled.back());  // rounding of the sums
+    return result;
   }
 
   double learning_rate(std::int64_t step) const {
@@ -244,7 +283,7 @@ struct Training::Work {
     state.curve.push_back(point);
   }
 
-  const RowTable& data;
+  RowCells data;
   TrainParams params;
   Key key;
   Team* team;
@@ -258,10 +297,11 @@ struct Training::Work {
   Batch batch, next;
   std::int64_t filled_step = -1;
   Subset subset;
+  std::vector<float> noisy;
   State state;
 };
 
-Training::Training(const RowTable& data, std::span<const int> rows, const Shape& shape, const TrainParams& params,
+Training::Training(const RowCells& data, std::span<const int> rows, const Shape& shape, const TrainParams& params,
                    Key key, Team* team)
     : work_(std::make_unique<Work>(data, rows, shape, params, key, team)) {}
 Training::~Training() = default;
@@ -310,7 +350,7 @@ Trained Training::result() const {
   return trained;
 }
 
-Trained train(const RowTable& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
+Trained train(const RowCells& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
               Progress& progress, Team* team) {
   Training training(data, rows, shape, params, key, team);
   constexpr std::int64_t kReport = 50;

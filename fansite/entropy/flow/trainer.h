@@ -43,6 +43,8 @@ struct TrainParams {
   Schedule schedule = Schedule::cosine;
   double learning_rate = 2e-3;        ///< of the first step
   double clip = 5;                    ///< of the gradient's norm
+  double noise = 0;                   ///< added to the numbers of a row each time it is drawn, standard deviation: so
+                                      ///< that with few rows none is learnt by heart
   double held_out = 0.1;              ///< share of the rows kept back to watch the likelihood; 0: none
   int patience = 0;                   ///< stop after so many evaluations without improvement; 0: take all the steps
   std::int64_t evaluate_every = 250;  ///< steps
@@ -81,9 +83,9 @@ struct Trained {
 /// for any number of threads.
 class Training {
  public:
-  /// `rows` of `data` are those to train on, with those to be held out among them. `data` and the team must outlive
-  /// this.
-  Training(const RowTable& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
+  /// `rows` of `data` are those to train on, with those to be held out among them. The numbers of `data` and the team
+  /// must outlive this. A row is drawn as often as its weight says.
+  Training(const RowCells& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
            Team* team = nullptr);
   ~Training();
   Training(Training&&) noexcept;
@@ -116,7 +118,7 @@ class Training {
 };
 
 /// From the first step to the last, reporting every step taken to `progress`, which can interrupt it.
-Trained train(const RowTable& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
+Trained train(const RowCells& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
               Progress& progress, Team* team = nullptr);
 
 }  // namespace fansite::flow

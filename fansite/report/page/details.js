@@ -44,6 +44,9 @@ function memberWords(member, hasGraph) {
   if (member.by_symmetry) words.push("found from the other variable's side only");
   if (member.by_graph) words.push("missed by the searches, needed by the causal graph");
   if (member.by_knowledge) words.push("in by prior knowledge");
+  if (member.interchangeable?.length) {
+    words.push(`could be exchanged for ${member.interchangeable.map((other) => other.name).join(" or ")}`);
+  }
   return words;
 }
 

@@ -12,12 +12,10 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
 #include "fansite/table/detail/csv_numbers.h"
+#include "fansite/table/labels.h"
 
 namespace fansite::csv {
 namespace {
-
-constexpr std::size_t kMostLevels = 50;         // of text that is not declared to be nominal
-constexpr std::size_t kFewestIdentifiers = 20;  // labels up to which a short table may have one in every other row
 
 // ---- Lines ----------------------------------------------------------------------------------------------------------
 
@@ -226,34 +224,12 @@ class Reader {
 
   /// Text that can be no level.
   std::optional<Complaint> unusable() const {
-    const auto dates = static_cast<std::size_t>(
-        std::count_if(present_.begin(), present_.end(), [&](std::size_t row) { return is_date(cell(row)); }));
-    const std::size_t first = present_[0];
-    if (2 * dates >= present_.size()) {
-      return complaint(first, false,
-                       fmt::format("column '{}' holds dates or times such as '{}'. Give a number, for example days "
-                                   "since the first, or remove the column; --kind {}=nominal uses them as labels.",
-                                   name(), excerpt(cell(first)), name()));
-    }
-    std::vector<std::string_view> labels;
-    for (const std::size_t row : present_) labels.push_back(cell(row));
-    std::sort(labels.begin(), labels.end());
-    const auto levels = static_cast<std::size_t>(std::unique(labels.begin(), labels.end()) - labels.begin());
-    if (levels > kFewestIdentifiers && 2 * levels > present_.size()) {
-      return complaint(
-          first, false,
-          fmt::format("column '{}' looks like {} such as '{}': {} of {} cells are different. Remove the column, or "
-                      "--kind {}=nominal to use it all the same.",
-                      name(), text_.column == 0 ? "row names" : "identifiers or free text", excerpt(cell(first)),
-                      levels, present_.size(), name()));
-    }
-    if (levels > kMostLevels) {
-      return complaint(first, false,
-                       fmt::format("column '{}' holds {} different texts such as '{}', more than {}. Merge the rare "
-                                   "ones, remove the column, or --kind {}=nominal to use it all the same.",
-                                   name(), levels, excerpt(cell(first)), kMostLevels, name()));
-    }
-    return std::nullopt;
+    std::vector<std::string_view> cells;
+    for (const std::size_t row : present_) cells.push_back(cell(row));
+    std::string sentence =
+        why_no_levels(table_.names[static_cast<std::size_t>(text_.column)], text_.column == 0, cells);
+    if (sentence.empty()) return std::nullopt;
+    return complaint(present_[0], false, std::move(sentence));
   }
 
   std::optional<Complaint> read_levels(Eigen::Ref<Vector> values, Column& column) const {

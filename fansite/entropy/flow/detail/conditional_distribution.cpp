@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace fansite::flow {
@@ -15,7 +16,7 @@ using Part = EnsembleDensity::Part;
 struct Judged {
   const Part* part;
   std::vector<int> place;  // of each such row among those asked for
-  Table table;
+  CellTable table;
 };
 
 std::vector<Judged> judged(const EnsembleDensity& density, std::span<const int> rows) {
@@ -31,38 +32,55 @@ std::vector<Judged> judged(const EnsembleDensity& density, std::span<const int> 
       of_part.place.push_back(place);
       kept.push_back(static_cast<int>(i));
     }
-    of_part.table = part.unseen_table(kept, Eigen::all);
+    of_part.table = take_rows(part.unseen_table, kept);
     result.push_back(std::move(of_part));
   }
   return result;
 }
 
-// p(points(i, g) | given) of the mixture, in units of the largest of each row: a row's densities may all be too large
-// or too small for a float.
 Eigen::MatrixXf density_at(const EnsembleDensity& density, const std::vector<Judged>& judges, int variable,
-                           std::span<const int> given, const Eigen::MatrixXf& points) {
-  Eigen::MatrixXf result =
-      Eigen::MatrixXf::Constant(points.rows(), points.cols(), -std::numeric_limits<float>::infinity());
+                           std::span<const int> given, Index rows, const std::vector<TrialColumn>& options) {
+  const Index count = options.front().values.cols();
+  Eigen::MatrixXf result = Eigen::MatrixXf::Constant(rows, count, -std::numeric_limits<float>::infinity());
   std::vector<int> with_variable(given.begin(), given.end());
   with_variable.push_back(variable);
+  const EnsembleDensity::Weights weights = density.weights(variable, given.size());
   for (const auto& [part, place, table] : judges) {
+    if (place.empty() || (part->linear && !weights.has_linear)) continue;
+    const float log_weight = part->linear ? weights.linear : weights.network;
     const std::vector<Subset> before = {part->places(given)};
     const Subset both = part->places(with_variable);
-    const Trial trial = {part->place[static_cast<std::size_t>(variable)], points(place, Eigen::all)};
+    std::vector<TrialColumn> columns;
+    for (const TrialColumn& option : options) {
+      TrialColumn& column = columns.emplace_back();
+      column.variable = part->place[static_cast<std::size_t>(option.variable)];
+      column.values = option.values(place, Eigen::all);
+      if (option.low.size() == 0) continue;
+      column.low = option.low(place, Eigen::all);
+      column.high = option.high(place, Eigen::all);
+    }
+    const Trial trial(std::move(columns));
     const Eigen::MatrixXf log_before = part->density.log_density(table, before);
     const Eigen::MatrixXf log_both = part->density.log_density(table, both, {&trial, 1});
-    for (Index g = 0; g < points.cols(); ++g) {
+    for (Index g = 0; g < count; ++g) {
       for (Index i = 0; i < table.rows(); ++i) {
-        float& sum = result(place[static_cast<std::size_t>(i)], g);  // ln Σ_k p_k so far
-        const float l = log_both(i, g) - log_before(i, 0);
+        float& sum = result(place[static_cast<std::size_t>(i)], g);  // ln Σ_k w_k p_k so far
+        const float l = log_both(i, g) - log_before(i, 0) + log_weight;
         const float top = std::max(sum, l);
         sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
       }
     }
-    density.count(table.rows() * (points.cols() + 1));
+    density.count(table.rows() * (count + 1));
   }
   for (Index i = 0; i < result.rows(); ++i) result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp();
   return result;
+}
+
+// Numbers of a variable with one column. Under intervals there are numbers too: equal ends say so.
+std::vector<TrialColumn> numbers(const EnsembleDensity& density, int variable, const Eigen::MatrixXf& points) {
+  const bool coarse = density.cells().is_coarse(variable);
+  const Eigen::MatrixXf none;
+  return {{variable, points, coarse ? points : none, coarse ? points : none}};
 }
 
 // The distribution function: F(x_g) − F(x_0), times a factor.
@@ -78,6 +96,23 @@ float place_of(float area, float left, float right) {
   // The root of left·s + slope·s²/2 = area, in the form that is exact for slope → 0.
   const float root = left + std::sqrt(std::max(0.0f, left * left + 2 * slope * area));
   return root > 0 ? std::clamp(2 * area / root, 0.0f, 1.0f) : 0.5f;
+}
+
+// Where a column's numbers are, and a share of that beyond either end. Under intervals they are standard normal.
+std::pair<float, float> range_of(const EnsembleDensity& density, int variable, float margin) {
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (const float x : density.values().col(variable)) {
+    if (std::isnan(x)) continue;
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+  constexpr float kNormal = 3.3f;  // holds 99.9 % of it
+  if (density.cells().is_coarse(variable)) {
+    low = std::min(low, -kNormal);
+    high = std::max(high, kNormal);
+  }
+  const float more = margin * (high - low);
+  return {low - more, high + more};
 }
 
 // The g-th of `count` evenly spaced points.
@@ -104,6 +139,7 @@ Eigen::RowVectorXf ConditionalDistribution::quantiles(Index row, int count) cons
 double ConditionalDistribution::probability(Index row, float x) const {
   const Eigen::ArrayXf sum = cumulative(densities, row);
   const Index last = points.cols() - 1;
+  if (std::isnan(sum[last])) return std::numeric_limits<double>::quiet_NaN();
   if (x <= points(row, 0)) return 0;
   if (x >= points(row, last)) return 1;
   Index g = 1;
@@ -114,17 +150,21 @@ double ConditionalDistribution::probability(Index row, float x) const {
   return static_cast<double>(area) / static_cast<double>(sum[last]);
 }
 
+Eigen::MatrixXf relative_densities(const EnsembleDensity& density, int variable, std::span<const int> given,
+                                   std::span<const int> rows, const std::vector<TrialColumn>& options) {
+  return density_at(density, judged(density, rows), variable, given, static_cast<Index>(rows.size()), options);
+}
+
 ConditionalDistribution conditional_distribution(const EnsembleDensity& density, int variable,
                                                  std::span<const int> given, std::span<const int> rows,
                                                  const DistributionGrid& grid) {
   const std::vector<Judged> judges = judged(density, rows);
   const auto count = static_cast<Index>(rows.size());
-  const auto column = density.values().col(variable);
-  const float margin = grid.margin * (column.maxCoeff() - column.minCoeff());
-  const float low = column.minCoeff() - margin, high = column.maxCoeff() + margin;
+  const auto [low, high] = range_of(density, variable, grid.margin);
   Eigen::MatrixXf coarse(count, grid.coarse);
   for (Index g = 0; g < grid.coarse; ++g) coarse.col(g).setConstant(spaced(low, high, g, grid.coarse));
-  const Eigen::MatrixXf densities = density_at(density, judges, variable, given, coarse);
+  const Eigen::MatrixXf densities =
+      density_at(density, judges, variable, given, count, numbers(density, variable, coarse));
   ConditionalDistribution distribution;
   distribution.points.resize(count, grid.points);
   for (Index i = 0; i < count; ++i) {
@@ -136,7 +176,8 @@ ConditionalDistribution conditional_distribution(const EnsembleDensity& density,
     for (Index g = 0; g < grid.points; ++g)
       distribution.points(i, g) = spaced(coarse(i, first), coarse(i, last), g, grid.points);
   }
-  distribution.densities = density_at(density, judges, variable, given, distribution.points);
+  distribution.densities =
+      density_at(density, judges, variable, given, count, numbers(density, variable, distribution.points));
   return distribution;
 }
 

@@ -29,8 +29,15 @@ struct ConditionalDistribution {
   double probability(Index row, float x) const;
 };
 
+/// p(options(i, v) | given) in each of these rows, in units of the largest of each row: a row's densities may all be
+/// too large or too small for a float. Of the mixture of the networks that have not seen the row, its other cells as
+/// they are. `options`: of each column of the variable.
+Eigen::MatrixXf relative_densities(const EnsembleDensity& density, int variable, std::span<const int> given,
+                                   std::span<const int> rows, const std::vector<TrialColumn>& options);
+
 /// p(variable | given) in each of these rows of the table, of the mixture of the networks that have not seen it, the
-/// row's other values as they are.
+/// row's other values as they are. Of a column with intervals it is the distribution of the numbers under them. NaN
+/// where a cell of the given is absent.
 ConditionalDistribution conditional_distribution(const EnsembleDensity& density, int variable,
                                                  std::span<const int> given, std::span<const int> rows,
                                                  const DistributionGrid& grid);

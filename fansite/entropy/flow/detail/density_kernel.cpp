@@ -230,17 +230,93 @@ HWY_INLINE void head(const TermStep& s) {
   }
 }
 
-void term_impl(const TermStep& s) {
+void all_output_sums(const TermStep& s) {
   const std::ptrdiff_t outputs = 3 * s.sigmoids;
   std::ptrdiff_t c = 0;
   for (; c + kOutputs <= outputs; c += kOutputs) output_sums<kOutputs>(s, c);
   if (outputs - c == 9) output_sums<9>(s, c);
   if (outputs - c == 6) output_sums<6>(s, c);
   if (outputs - c == 3) output_sums<3>(s, c);
+}
+
+void term_impl(const TermStep& s) {
+  all_output_sums(s);
   if (s.sigmoids == 4) {
     head<4>(s);
   } else {
     head<0>(s);
+  }
+}
+
+// ---- Cells ----------------------------------------------------------------------------------------------------------
+
+// a = softplus(q) + 1e-6 and e = e^(q − max) in place, as in head: they do not depend on the value.
+HWY_INLINE void slopes_and_weights(const TermStep& s) {
+  const std::ptrdiff_t n = lanes(), k = s.sigmoids;
+  const V least = constant(1e-6f * std::numbers::log2e_v<float>);
+  for (std::ptrdiff_t i = 0; i < s.rows; i += n) {
+    for (std::ptrdiff_t c = 0; c < k; ++c) {
+      float* a = s.scratch + c * kRows + i;
+      const V q = hn::Load(d, a), t = exp2(hn::Neg(hn::Abs(q)));
+      hn::Store(hn::MulAdd(log2p1_over_x(t), t, hn::Max(q, least)), d, a);
+    }
+    float* w = s.scratch + 2 * k * kRows + i;
+    V largest = hn::Load(d, w);
+    for (std::ptrdiff_t c = 1; c < k; ++c) largest = hn::Max(largest, hn::Load(d, w + c * kRows));
+    for (std::ptrdiff_t c = 0; c < k; ++c) {
+      hn::Store(exp2(hn::Sub(hn::Load(d, w + c * kRows), largest)), d, w + c * kRows);
+    }
+  }
+}
+
+// z and dz/dx at the values x of the rows from i on, as in head.
+HWY_INLINE void latent(const TermStep& s, std::ptrdiff_t i, V x, V& z, V& derivative) {
+  const std::ptrdiff_t k = s.sigmoids;
+  const float* slopes = s.scratch + i;
+  const float* shifts = slopes + k * kRows;
+  const float* weights = shifts + k * kRows;
+  V up = hn::Zero(d), down = hn::Zero(d), slope = hn::Zero(d);
+  for (std::ptrdiff_t c = 0; c < k; ++c) {
+    const V a = hn::Load(d, slopes + c * kRows);
+    const V t = exp2(hn::Min(hn::MulAdd(a, x, hn::Load(d, shifts + c * kRows)), constant(125.0f)));
+    const V co_sigma = fast_reciprocal(d, hn::Add(t, constant(1.0f)));
+    const V part_down = hn::Mul(hn::Load(d, weights + c * kRows), co_sigma);
+    const V part_up = hn::Mul(part_down, t);
+    up = hn::Add(up, part_up);
+    down = hn::Add(down, part_down);
+    slope = hn::MulAdd(part_up, hn::Mul(a, co_sigma), slope);
+  }
+  const V squeeze = constant(static_cast<float>(0.5e-6 / (1 - 1e-6)));
+  const V both = hn::Add(up, down);
+  up = hn::MulAdd(both, squeeze, up);
+  down = hn::MulAdd(both, squeeze, down);
+  const V inverse = fast_reciprocal(d, hn::Mul(up, down));
+  z = hn::Mul(log2(hn::Mul(hn::Mul(up, up), inverse)), constant(std::numbers::ln2_v<float>));
+  derivative = hn::Mul(hn::Mul(hn::Max(slope, constant(1e-37f)), both), inverse);
+}
+
+void cells_impl(const kernel::CellsStep& step) {
+  const TermStep& s = step.term;
+  all_output_sums(s);
+  slopes_and_weights(s);
+  const V term_constant = constant(static_cast<float>(kernel::density_term_constant()));
+  for (std::ptrdiff_t i = 0; i < s.rows; i += lanes()) {
+    const V low = hn::Load(d, step.low + i), high = hn::Load(d, step.high + i), x = hn::Load(d, s.values + i);
+    const auto interval = hn::Lt(low, high);
+    V z_low, z_high, ignored;
+    latent(s, i, low, z_low, ignored);
+    latent(s, i, high, z_high, ignored);
+    V term = hn::Sub(log_normal_between(d, z_low, z_high), term_constant);
+    if (!hn::AllTrue(d, interval)) {
+      V z, derivative;
+      latent(s, i, x, z, derivative);
+      V number = hn::MulSub(log2(derivative), constant(std::numbers::ln2_v<float>), constant(step.log_scale));
+      number = hn::NegMulAdd(hn::Mul(z, constant(0.5f)), z, number);
+      term = hn::IfThenElse(interval, term, number);
+    }
+    // As in head: 0·x has not lost a NaN.
+    const V sum = hn::MulAdd(hn::Zero(d), x, hn::Load(d, s.sum_before + i));
+    hn::Store(hn::Add(sum, term), d, s.sum + i);
   }
 }
 
@@ -252,7 +328,7 @@ void innovation_impl(const kernel::InnovationStep& s) {
     for (std::ptrdiff_t q = 0; q < s.before; ++q) {
       u = hn::MulAdd(constant(s.coefficients[q]), hn::Load(d, s.innovations + q * kRows + i), u);
     }
-    hn::Store(u, d, s.innovations + s.before * kRows + i);
+    hn::Store(u, d, s.result + i);
   }
 }
 
@@ -283,6 +359,7 @@ namespace fansite::flow {
 HWY_EXPORT(hidden_impl);
 HWY_EXPORT(innovation_impl);
 HWY_EXPORT(term_impl);
+HWY_EXPORT(cells_impl);
 HWY_EXPORT(load_impl);
 HWY_EXPORT(store_impl);
 
@@ -291,6 +368,7 @@ namespace kernel {
 void density_hidden(const HiddenStep& step) { HWY_DYNAMIC_DISPATCH(hidden_impl)(step); }
 void density_innovation(const InnovationStep& step) { HWY_DYNAMIC_DISPATCH(innovation_impl)(step); }
 void density_term(const TermStep& step) { HWY_DYNAMIC_DISPATCH(term_impl)(step); }
+void density_cells(const CellsStep& step) { HWY_DYNAMIC_DISPATCH(cells_impl)(step); }
 void density_load(const float* from, std::ptrdiff_t count, std::ptrdiff_t rows, float* to) {
   HWY_DYNAMIC_DISPATCH(load_impl)(from, count, rows, to);
 }

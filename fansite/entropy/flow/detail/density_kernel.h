@@ -35,8 +35,9 @@ struct InnovationStep {
   std::ptrdiff_t before = 0;  ///< members before this one
   const float* coefficients = nullptr;
   float scale = 1, shift = 0;
-  const float* values = nullptr;  ///< [kRows], x_j
-  float* innovations = nullptr;   ///< [member][kRows]; that of this one is written
+  const float* values = nullptr;       ///< [kRows], x_j
+  const float* innovations = nullptr;  ///< [member][kRows], of those before this one
+  float* result = nullptr;             ///< [kRows]
 };
 void density_innovation(const InnovationStep& step);
 
@@ -56,6 +57,16 @@ struct TermStep {
   float* scratch = nullptr;               ///< [3k + 2][kRows]
 };
 void density_term(const TermStep& step);
+
+/// The term of a member some of whose cells are intervals (low < high): ln(Φ(z(high)) − Φ(z(low))) for these. The
+/// values are then those of its numbers, each with `log_scale` less.
+struct CellsStep {
+  TermStep term;
+  const float* low = nullptr;   ///< [kRows]
+  const float* high = nullptr;  ///< [kRows]
+  float log_scale = 0;          ///< ln σ of the base
+};
+void density_cells(const CellsStep& step);
 
 /// What is left out of each term: −½ ln 2π, and ln ln 2 − ln(1−δ) because slopes are to base 2 and A', B' lack 1−δ.
 double density_term_constant();

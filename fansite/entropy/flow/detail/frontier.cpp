@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -37,34 +38,42 @@ std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
   return queries;
 }
 
-std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, NetworkSet networks) const {
+std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, const EntropyQuery& before,
+                                            NetworkSet networks) const {
   std::vector<double> result;
   for (std::size_t first = 0; first < queries.size(); first += kQueriesAtOnce) {
     throw_if_interrupted(progress_);
     const auto some = queries.subspan(first, std::min(kQueriesAtOnce, queries.size() - first));
-    const Eigen::MatrixXf log_density = estimator_.log_conditional(some, networks);
-    for (Index q = 0; q < log_density.cols(); ++q) result.push_back(-log_density.col(q).cast<double>().mean());
+    std::vector<EntropyQuery> asked = {before};
+    asked.insert(asked.end(), some.begin(), some.end());
+    const Eigen::MatrixXf log_density = estimator_.log_conditional(asked, networks);
+    for (Index q = 1; q < log_density.cols(); ++q) {
+      // Against the same rows without the candidate: those that lack it say nothing for or against it.
+      double sum = 0, count = 0;
+      for (Index i = 0; i < log_density.rows(); ++i) {
+        const double gain = static_cast<double>(log_density(i, q)) - static_cast<double>(log_density(i, 0));
+        if (std::isnan(gain)) continue;
+        sum += gain;
+        ++count;
+      }
+      result.push_back(count > 0 ? -sum / count : std::numeric_limits<double>::infinity());
+    }
   }
   return result;
 }
 
-void FlowFrontier::keep_best(std::vector<std::vector<EntropyQuery>>& queries, NetworkSet networks, std::size_t share,
-                             std::size_t least) const {
-  std::vector<EntropyQuery> all;
-  for (const auto& of_slot : queries) all.insert(all.end(), of_slot.begin(), of_slot.end());
-  const std::vector<double> entropy = entropies(all, networks);
-  std::size_t first = 0;
-  for (auto& of_slot : queries) {
-    std::vector<std::size_t> order(of_slot.size());
-    std::iota(order.begin(), order.end(), first);
-    const std::size_t kept = std::min(order.size(), std::max(order.size() / share, least));
-    std::partial_sort(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-        [&](std::size_t a, std::size_t b) { return entropy[a] != entropy[b] ? entropy[a] < entropy[b] : a < b; });
-    first += of_slot.size();
-    of_slot.clear();
-    for (std::size_t k = 0; k < kept; ++k) of_slot.push_back(std::move(all[order[k]]));
-  }
+void FlowFrontier::keep_best(const EntropyQuery& before, std::vector<EntropyQuery>& queries, NetworkSet networks,
+                             std::size_t share, std::size_t least) const {
+  const std::vector<double> entropy = entropies(queries, before, networks);
+  std::vector<std::size_t> order(queries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t kept = std::min(order.size(), std::max(order.size() / share, least));
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+      [&](std::size_t a, std::size_t b) { return entropy[a] != entropy[b] ? entropy[a] < entropy[b] : a < b; });
+  std::vector<EntropyQuery> best;
+  for (std::size_t k = 0; k < kept; ++k) best.push_back(std::move(queries[order[k]]));
+  queries = std::move(best);
 }
 
 std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>& before,
@@ -86,10 +95,9 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
     for (const auto& [from, to] : places) {
       const Eigen::ArrayXd gain =
           log_density.col(to).cast<double>().array() - log_density.col(from).cast<double>().array();
-      const auto n = static_cast<double>(gain.size());
-      Candidate& candidate = result.emplace_back();
-      candidate.gain = gain.mean();
-      candidate.standard_error = n > 1 ? std::sqrt((gain - candidate.gain).square().sum() / (n - 1) / n) : 0.0;
+      const EntropyEstimate mean = estimator_.means().mean(gain);
+      const bool known = mean.rows > 0;  // some row has all the cells
+      result.push_back({-1, known ? mean.value : -std::numeric_limits<double>::infinity(), mean.standard_error});
     }
   }
   return result;
@@ -99,7 +107,10 @@ void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> be
   std::vector<std::vector<EntropyQuery>> queries;
   for (const int slot : slots) queries.push_back(candidates_of(slot));
   if (estimator_.rows() > EnsembleDensity::kSampleRows) {
-    keep_best(queries, NetworkSet::sample, 16, 8);
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      const EntropyQuery before = {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])};
+      keep_best(before, queries[s], NetworkSet::sample, 16, 8);
+    }
   }
   std::vector<EntropyQuery> before, after;
   for (std::size_t s = 0; s < slots.size(); ++s) {

@@ -25,13 +25,15 @@ class FlowFrontier final : public Frontier {
  private:
   /// A query for each candidate of a slot.
   std::vector<EntropyQuery> candidates_of(int slot) const;
-  /// Of each slot's queries those with the least entropies by a set of networks: one in `share`, `least` at least.
-  void keep_best(std::vector<std::vector<EntropyQuery>>& queries, NetworkSet networks, std::size_t share,
+  /// Of a slot's queries those with the least entropies by a set of networks: one in `share`, `least` at least.
+  void keep_best(const EntropyQuery& before, std::vector<EntropyQuery>& queries, NetworkSet networks, std::size_t share,
                  std::size_t least) const;
   /// What each `after` gains over its `before`, over the rows of that set of networks.
   std::vector<Candidate> differences(const std::vector<EntropyQuery>& before, const std::vector<EntropyQuery>& after,
                                      NetworkSet networks) const;
-  std::vector<double> entropies(std::span<const EntropyQuery> queries, NetworkSet networks) const;
+  /// Less that of `before`, each over the rows that have all the cells.
+  std::vector<double> entropies(std::span<const EntropyQuery> queries, const EntropyQuery& before,
+                                NetworkSet networks) const;
 
   const FlowEstimator& estimator_;
   const Progress& progress_;

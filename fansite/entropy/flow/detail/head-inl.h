@@ -196,12 +196,84 @@ HWY_INLINE void head_terms_of(int sigmoids, std::ptrdiff_t stride, const float* 
   for (int row = 0; row < 3 * k; row += 16) transpose(part + row * 16, 16, q + row, stride);
 }
 
+/// y = Σ w σ(a x + b) at one end of an interval.
+template <class V>
+struct HeadEnd {
+  V x, y1, rest1, z;  ///< y' and 1 − y', and z = ln(y' / (1 − y'))
+  V by_y;             ///< the gradient of the result by y
+};
+
+/// The same as head_terms_of for terms that may be intervals (low < high): ln(Φ(z(high)) − Φ(z(low))).
+template <int kFixed>
+HWY_INLINE void head_cells_of(int sigmoids, std::ptrdiff_t stride, const float* HWY_RESTRICT low,
+                              const float* HWY_RESTRICT high, float* HWY_RESTRICT q, float* HWY_RESTRICT density,
+                              float weight) {
+  const hn::CappedTag<float, 16> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kMost = kFixed > 0 ? kFixed : 16;
+  const int k = kFixed > 0 ? kFixed : sigmoids;
+  constexpr int kRows = (3 * kMost + 15) / 16 * 16;
+  HWY_ALIGN float part[kRows * 16], other[kRows * 16];
+  for (int row = 0; row < 3 * k; row += 16) transpose(q + row, stride, part + row * 16, 16);
+  std::copy_n(part, 3 * k * 16, other);
+
+  constexpr float kDelta = 1e-6f;
+  const V one = hn::Set(d, 1.0f);
+  const V keep = hn::Set(d, 1 - kDelta), half_delta = hn::Set(d, kDelta / 2);
+  for (std::ptrdiff_t at = 0; at < 16; at += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
+    HeadParts<kMost> parts[2];
+    HeadEnd<V> ends[2];
+    V inverse[2], ys[2];
+    for (int e = 0; e < 2; ++e) {
+      float* HWY_RESTRICT from = (e == 0 ? part : other) + at;
+      const V limit = hn::Set(d, 1e15f);  // beyond, and at infinity, all sigmoids are 0 or 1
+      const V x = hn::Max(hn::Neg(limit), hn::Min(limit, hn::Load(d, (e == 0 ? low : high) + at)));
+      V below, above, steep;
+      head_sums(d, k, x, from, from + 16 * k, from + 32 * k, true, parts[e], below, above, steep);
+      inverse[e] = hn::Div(one, hn::Add(below, above));
+      const V y = ys[e] = hn::Mul(below, inverse[e]);
+      const V y1 = hn::MulAdd(y, keep, half_delta), rest1 = hn::MulAdd(hn::Mul(above, inverse[e]), keep, half_delta);
+      const V z = hn::Sub(fast_log(d, y1), fast_log(d, rest1));
+      ends[e] = {x, y1, rest1, z, hn::Zero(d)};
+    }
+    const V result = log_normal_between(d, ends[0].z, ends[1].z);
+    hn::Store(result, d, density + at);
+    if (weight == 0) continue;
+    for (int e = 0; e < 2; ++e) {
+      // ∓ φ(z) / P times dz/dy = (1−δ)(1/y' + 1/(1−y')).
+      const V log_weight =
+          hn::Sub(hn::Mul(hn::Set(d, -0.5f), hn::Mul(ends[e].z, ends[e].z)), hn::Add(result, hn::Set(d, 0.918938533f)));
+      const V by_z = fast_exp(d, hn::Min(log_weight, hn::Set(d, 30.0f)));
+      const V by_y = hn::Mul(keep, hn::Mul(by_z, hn::Add(hn::Div(one, ends[e].y1), hn::Div(one, ends[e].rest1))));
+      float* HWY_RESTRICT from = (e == 0 ? part : other) + at;
+      head_gradient(d, k, weight, ends[e].x, ys[e], inverse[e], e == 0 ? hn::Neg(by_y) : by_y, hn::Zero(d), parts[e],
+                    from, from + 16 * k, from + 32 * k);
+    }
+  }
+  if (weight == 0) return;
+  for (int i = 0; i < 3 * k * 16; ++i) part[i] += other[i];
+  for (int row = 3 * k; row < kRows; ++row) {
+    for (int t = 0; t < 16; ++t) part[row * 16 + t] = 0;
+  }
+  for (int row = 0; row < 3 * k; row += 16) transpose(part + row * 16, 16, q + row, stride);
+}
+
 HWY_NOINLINE void head_terms(int sigmoids, std::ptrdiff_t stride, const float* HWY_RESTRICT values,
                              float* HWY_RESTRICT q, float* HWY_RESTRICT density, float weight) {
   if (sigmoids == 4) {
     head_terms_of<4>(sigmoids, stride, values, q, density, weight);
   } else {
     head_terms_of<0>(sigmoids, stride, values, q, density, weight);
+  }
+}
+
+HWY_NOINLINE void head_cells(int sigmoids, std::ptrdiff_t stride, const float* HWY_RESTRICT low,
+                             const float* HWY_RESTRICT high, float* HWY_RESTRICT q, float* HWY_RESTRICT density,
+                             float weight) {
+  if (sigmoids == 4) {
+    head_cells_of<4>(sigmoids, stride, low, high, q, density, weight);
+  } else {
+    head_cells_of<0>(sigmoids, stride, low, high, q, density, weight);
   }
 }
 

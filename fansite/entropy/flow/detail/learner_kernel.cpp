@@ -441,6 +441,31 @@ void output_values(const Step& step, const PieceTerms& piece) {
   }
 }
 
+/// 16 terms of which some are numbers and some intervals: each sort by its own kernel, the other's results unused.
+void head_mixed(const Step& step, const int* terms, Index real, const float* value, float* q, float* density,
+                float weight) {
+  const Index mixing = kernel::mixing_stride(*step.layout);
+  const int sigmoids = step.layout->shape.sigmoids;
+  HWY_ALIGN float low[kChunk] = {}, high[kChunk] = {}, cell_density[kChunk];
+  Index intervals = 0;
+  for (Index k = 0; k < real; ++k) {
+    low[k] = step.batch->low[static_cast<std::size_t>(terms[k])];
+    high[k] = step.batch->high[static_cast<std::size_t>(terms[k])];
+    intervals += low[k] < high[k] ? 1 : 0;
+  }
+  if (intervals == 0) return head_terms(sigmoids, mixing, value, q, density, weight);
+  if (intervals == real) return head_cells(sigmoids, mixing, low, high, q, density, weight);
+  HWY_ALIGN float cells[kChunk * 48];  // 3k padded to whole vectors is no more
+  std::copy_n(q, kChunk * mixing, cells);
+  head_terms(sigmoids, mixing, value, q, density, weight);
+  head_cells(sigmoids, mixing, low, high, cells, cell_density, weight);
+  for (Index k = 0; k < real; ++k) {
+    if (!(low[k] < high[k])) continue;
+    density[k] = cell_density[k];
+    if (weight != 0) std::copy_n(cells + k * mixing, mixing, q + k * mixing);
+  }
+}
+
 /// q = V o + c, then the sigmoids; q becomes its gradient if that is asked for. Gives the sum of −log densities.
 double sigmoid_losses(const Step& step, const PieceTerms& piece) {
   const Layout& layout = *step.layout;
@@ -456,8 +481,12 @@ double sigmoid_losses(const Step& step, const PieceTerms& piece) {
     for (Index k = 0; k < real; ++k) {
       value[k] = step.batch->innovation[static_cast<std::size_t>(piece.terms[t + k])];
     }
-    head_terms(layout.shape.sigmoids, mixing, value, piece.head + t * mixing, density,
-               step.gradient != nullptr ? -step.row_weight : 0.0f);
+    const float weight = step.gradient != nullptr ? -step.row_weight : 0.0f;
+    if (step.batch->low.empty()) {
+      head_terms(layout.shape.sigmoids, mixing, value, piece.head + t * mixing, density, weight);
+    } else {
+      head_mixed(step, piece.terms + t, real, value, piece.head + t * mixing, density, weight);
+    }
     for (Index k = 0; k < real; ++k) loss -= static_cast<double>(density[k]);
   }
   return loss;

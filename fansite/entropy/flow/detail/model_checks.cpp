@@ -25,11 +25,22 @@ bool ascending(const auto& values) {
   return std::adjacent_find(values.begin(), values.end(), [](auto a, auto b) { return !(a < b); }) == values.end();
 }
 
+// Low and high of intervals one after the other, with the score inside; of numbers all three the same.
+bool has_good_intervals(const ColumnTransform& t) {
+  if (t.low.empty() && t.high.empty()) return true;
+  if (t.low.size() != t.x.size() || t.high.size() != t.x.size()) return false;
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    if (!(t.low[i] <= t.z[i] && t.z[i] <= t.high[i])) return false;
+    if (i > 0 && !(t.high[i - 1] <= t.low[i])) return false;
+  }
+  return true;
+}
+
 bool is_good(const ColumnTransform& t, Index rows) {
   return std::isfinite(t.shift) && std::isfinite(t.scale) && t.scale > 0 && !std::isinf(t.log_slope) &&
          t.x.empty() == (t.kind != TransformKind::rank) && t.x.size() == t.z.size() &&
-         std::cmp_less_equal(t.x.size(), rows) && all_finite(t.x) && all_finite(t.z) && ascending(t.x) &&
-         ascending(t.z);
+         std::cmp_less_equal(t.x.size(), rows) && has_good_intervals(t) && all_finite(t.x) && all_finite(t.z) &&
+         ascending(t.x) && ascending(t.z);
 }
 
 bool is_good(const std::vector<CurvePoint>& curve, std::int64_t steps) {
@@ -114,8 +125,41 @@ std::string problem_with_frame(const Ensemble& e) {
   return {};
 }
 
+namespace {
+
+std::string problem_with_factors(const Ensemble& e) {
+  int next = 0;  // columns of factors ascend, so that none is in two
+  for (const Factor& factor : e.factors) {
+    if (factor.columns.empty() || factor.levels.size() != factor.columns.size() + 1) {
+      return "a factor has not one column for each level but the first";
+    }
+    for (const int column : factor.columns) {
+      if (!within(column, next, static_cast<std::int64_t>(e.names.size()) - 1)) return "a factor's columns are others'";
+      next = column + 1;
+    }
+  }
+  return {};
+}
+
+std::string problem_with_linear_models(const Ensemble& e) {
+  if (e.linear.empty()) return e.linear_share.empty() ? "" : "it has shares of linear models that are not there";
+  const std::size_t shares = e.names.size() * LinearShare::kSizes.size();
+  const bool one_each = std::cmp_equal(e.linear.size(), e.params.folds) &&
+                        std::all_of(e.linear.begin(), e.linear.end(), [&](const GaussianBase& base) {
+                          return std::cmp_equal(base.mean().size(), e.names.size());
+                        });
+  if (!one_each) return "it has not one linear model for each fold";
+  const auto& share = e.linear_share.share;
+  const bool good = std::all_of(share.begin(), share.end(), [](float s) { return s >= 0 && s <= 1; });
+  return good && (share.empty() || share.size() == shares) ? "" : "a linear model's share is not one";
+}
+
+}  // namespace
+
 std::string problem_with(const Ensemble& e, FileKind kind) {
   if (std::string problem = problem_with_frame(e); !problem.empty()) return problem;
+  if (std::string problem = problem_with_factors(e); !problem.empty()) return problem;
+  if (std::string problem = problem_with_linear_models(e); !problem.empty()) return problem;
   if (e.transforms.size() != e.names.size()) return "it has not one transform for each column";
   for (std::size_t j = 0; j < e.transforms.size(); ++j) {
     if (!is_good(e.transforms[j], e.rows)) return fmt::format("the transform of column {} does not increase", j + 1);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <concepts>
 #include <type_traits>
 
@@ -43,6 +44,7 @@ void fields(const F& field, T& train) {
   field("schedule", train.schedule);
   field("learning_rate", train.learning_rate);
   field("clip", train.clip);
+  field("noise", train.noise);
   field("held_out", train.held_out);
   field("patience", train.patience);
   field("evaluate_every", train.evaluate_every);
@@ -52,6 +54,7 @@ template <class F, Is<EnsembleParams> T>
 void fields(const F& field, T& params) {
   field("folds", params.folds);
   field("repeats", params.repeats);
+  field("linear", params.linear);
   field("transform", params.transform);
   field("seed", params.seed);
   field("shape", params.shape);
@@ -64,6 +67,13 @@ void fields(const F& field, T& transform) {
   field("shift", transform.shift);
   field("scale", transform.scale);
   field("log_slope", transform.log_slope);
+}
+
+template <class F, Is<Factor> T>
+void fields(const F& field, T& factor) {
+  field("name", factor.name);
+  field("levels", factor.levels);
+  field("columns", factor.columns);
 }
 
 template <class F, Is<Network> T>
@@ -80,11 +90,16 @@ void fields(const F& field, T& network) {
 template <class F, Is<Ensemble> T>
 void fields(const F& field, T& ensemble) {
   field("variables", ensemble.names);
+  field("factors", ensemble.factors);
   field("rows", ensemble.rows);
   field("data_hash", Hex{ensemble.data_hash});
   field("params", ensemble.params);
   field("transforms", ensemble.transforms);
   field("networks", ensemble.networks);
+  int models = static_cast<int>(ensemble.linear.size());
+  field("linear_models", models);
+  // A damaged number must not ask for memory; that it is wrong shows in the checks.
+  if constexpr (!std::is_const_v<T>) ensemble.linear.resize(static_cast<std::size_t>(std::clamp(models, 0, 1000)));
 }
 
 template <class F, Is<Training::State> T>
@@ -109,6 +124,8 @@ void arrays(const A& array, T& ensemble) {
     if (ensemble.transforms[j].kind != TransformKind::rank) continue;
     array(fmt::format("transforms/{}/x", j), ensemble.transforms[j].x);
     array(fmt::format("transforms/{}/z", j), ensemble.transforms[j].z);
+    array(fmt::format("transforms/{}/low", j), ensemble.transforms[j].low);
+    array(fmt::format("transforms/{}/high", j), ensemble.transforms[j].high);
   }
   for (std::size_t r = 0; r < ensemble.fold_of_row.size(); ++r) {
     array(fmt::format("fold_of_row/{}", r), ensemble.fold_of_row[r]);
@@ -117,6 +134,10 @@ void arrays(const A& array, T& ensemble) {
     array(fmt::format("networks/{}/weights", m), ensemble.networks[m].trained.weights.values);
     array(fmt::format("networks/{}/base", m), ensemble.networks[m].trained.base);
   }
+  for (std::size_t fold = 0; fold < ensemble.linear.size(); ++fold) {
+    array(fmt::format("linear/{}", fold), ensemble.linear[fold]);
+  }
+  array("linear_share", ensemble.linear_share.share);
 }
 
 template <class A, Is<Training::State> T>

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/causal/detail/level_model.h"
+
+#include <Eigen/LU>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "fansite/causal/detail/kernel_features.h"
+
+namespace fansite::causal {
+namespace {
+
+constexpr double kLeastOthers = 1e-6;  // of 1 − leverage
+
+// What the model may always be wrong by: a row that it thinks impossible has its group's share by so much still.
+constexpr double kDoubt = 1e-3;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+
+double surprisal(double log_p, double share) { return -std::log((1 - kDoubt) * std::exp(log_p) + kDoubt * share); }
+
+Vector shares_of(const std::vector<int>& groups, int count) {
+  Vector shares = Vector::Zero(count);
+  for (const int group : groups) ++shares[group];
+  return shares / static_cast<double>(groups.size());
+}
+
+// Rows times weights.
+Matrix scaled(const Matrix& features, const Eigen::Ref<const Vector>& weights) {
+  return features.array().colwise() * weights.array();
+}
+
+// ---- In order -------------------------------------------------------------------------------------------------------
+
+// With a = θ_g − f and b = θ_{g−1} − f, σ(a) − σ(b) = σ(a) σ(−b) (1 − e^{b−a}), and b − a does not depend on f.
+class OrderedModel final : public LevelModel {
+ public:
+  OrderedModel(std::vector<int> groups, int count)
+      : groups_(std::move(groups)), last_(count - 1), shares_(shares_of(groups_, count)) {}
+
+  Index intercepts() const override { return last_; }
+  Index coefficients(Index features) const override { return features; }
+  double ridge_weight() const override { return 1; }
+
+  Vector intercepts_of_shares() const override {
+    Vector thresholds(last_);
+    double below = 0;
+    for (int k = 0; k < last_; ++k) {
+      below += shares_[k];
+      thresholds[k] = std::log(below / (1 - below));
+    }
+    return thresholds;
+  }
+
+  double loss(const Matrix& features, const Vector& parameters) const override {
+    for (int k = 1; k < last_; ++k) {
+      if (!(parameters[k] > parameters[k - 1])) return std::numeric_limits<double>::infinity();
+    }
+    const Vector f = features * parameters.tail(features.cols());
+    double sum = 0;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      sum -= log_probability(groups_[i], f[static_cast<Index>(i)], parameters);
+    }
+    return sum;
+  }
+
+  Derivatives derivatives(const Matrix& features, const Vector& parameters) const override {
+    const Slopes at = slopes(features, parameters);
+    const Index m = features.cols();
+    Derivatives result{Vector::Zero(last_ + m), Matrix::Zero(last_ + m, last_ + m)};
+    Matrix cross = Matrix::Zero(features.rows(), last_);  // −∂²/∂θ∂f
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const auto row = static_cast<Index>(i);
+      const int upper = groups_[i], lower = upper - 1;
+      const bool both = upper < last_ && lower >= 0;
+      // −ln(1 − e^{−gap}) has the slope −t and the curvature t (1 + t), t = 1 / (e^gap − 1).
+      const double t = both ? 1 / std::expm1(parameters[upper] - parameters[lower]) : 0;
+      if (upper < last_) {
+        result.gradient[upper] -= 1 - at.upper[row] + t;
+        result.hessian(upper, upper) += at.upper[row] * (1 - at.upper[row]) + t * (1 + t);
+        cross(row, upper) += at.upper[row] * (1 - at.upper[row]);
+      }
+      if (lower >= 0) {
+        result.gradient[lower] += at.lower[row] + t;
+        result.hessian(lower, lower) += at.lower[row] * (1 - at.lower[row]) + t * (1 + t);
+        cross(row, lower) += at.lower[row] * (1 - at.lower[row]);
+      }
+      if (both) result.hessian(upper, lower) -= t * (1 + t);
+    }
+    result.gradient.tail(m) = features.transpose() * at.gradient;
+    result.hessian.bottomRightCorner(m, m) = gram(scaled(features, at.curvature.cwiseSqrt()));
+    result.hessian.bottomLeftCorner(m, last_) = -across(features, cross);
+    return result;
+  }
+
+  Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const override {
+    const Slopes at = slopes(features, parameters);
+    Matrix smoother = features;
+    solve_from_right(lower, smoother);
+    Vector result(features.rows());
+    for (Index i = 0; i < result.size(); ++i) {
+      const double leverage = smoother.row(i).squaredNorm();
+      const double others = std::max(1 - at.curvature[i] * leverage, kLeastOthers);
+      const double f = at.f[i] + leverage * at.gradient[i] / others;
+      const int group = groups_[static_cast<std::size_t>(i)];
+      result[i] = surprisal(log_probability(group, f, parameters), shares_[group]);
+    }
+    return result;
+  }
+
+ private:
+  // σ at both ends of each row's group, 1 and 0 at those that are infinite, and the loss as a function of f.
+  struct Slopes {
+    Vector f, upper, lower, gradient, curvature;
+  };
+
+  double log_probability(int group, double f, const Vector& thresholds) const {
+    double result = 0;
+    if (group < last_) result -= softplus(f - thresholds[group]);
+    if (group > 0) result -= softplus(thresholds[group - 1] - f);
+    if (group > 0 && group < last_) result += std::log(-std::expm1(thresholds[group - 1] - thresholds[group]));
+    return result;
+  }
+
+  Slopes slopes(const Matrix& features, const Vector& parameters) const {
+    Slopes at;
+    at.f = features * parameters.tail(features.cols());
+    at.upper = Vector::Ones(features.rows());
+    at.lower = Vector::Zero(features.rows());
+    for (Index i = 0; i < features.rows(); ++i) {
+      const int group = groups_[static_cast<std::size_t>(i)];
+      if (group < last_) at.upper[i] = sigmoid(parameters[group] - at.f[i]);
+      if (group > 0) at.lower[i] = sigmoid(parameters[group - 1] - at.f[i]);
+    }
+    at.gradient = 1 - at.upper.array() - at.lower.array();
+    at.curvature = at.upper.array() * (1 - at.upper.array()) + at.lower.array() * (1 - at.lower.array());
+    return at;
+  }
+
+  std::vector<int> groups_;
+  int last_;
+  Vector shares_;
+};
+
+// ---- Without order --------------------------------------------------------------------------------------------------
+
+// f = C u with orthonormal columns C that add up to 0 (Helmert's): |f|² = |u|² whichever they are, so that ridges treat
+// all groups alike. u = α + Vᵀ features; coefficients are the columns of V, one after the other.
+class NominalModel final : public LevelModel {
+ public:
+  NominalModel(std::vector<int> groups, int count)
+      : groups_(std::move(groups)), contrasts_(Matrix::Zero(count, count - 1)), shares_(shares_of(groups_, count)) {
+    for (int k = 1; k < count; ++k) {
+      contrasts_.col(k - 1).head(k).setConstant(1 / std::sqrt(k * (k + 1.0)));
+      contrasts_(k, k - 1) = -k / std::sqrt(k * (k + 1.0));
+    }
+  }
+
+  Index intercepts() const override { return contrasts_.cols(); }
+  Index coefficients(Index features) const override { return features * contrasts_.cols(); }
+  // Of two groups f_1 − f_0 = √2 u: λ u² is ½ λ (f_1 − f_0)².
+  double ridge_weight() const override { return 2; }
+  Vector intercepts_of_shares() const override { return contrasts_.transpose() * shares_.array().log().matrix(); }
+
+  double loss(const Matrix& features, const Vector& parameters) const override {
+    const Matrix logs = log_probabilities(predictors(features, parameters));
+    double sum = 0;
+    for (std::size_t i = 0; i < groups_.size(); ++i) sum -= logs(static_cast<Index>(i), groups_[i]);
+    return sum;
+  }
+
+  Derivatives derivatives(const Matrix& features, const Vector& parameters) const override {
+    const Matrix p = log_probabilities(predictors(features, parameters)).array().exp();
+    const Matrix mean = product(p, contrasts_), slope = slopes(mean);
+    const Index q = contrasts_.cols(), m = features.cols();
+    Derivatives result{Vector(q + q * m), Matrix::Zero(q + q * m, q + q * m)};
+    result.gradient << slope.colwise().sum().transpose(), across(features, slope).reshaped();
+    for (Index a = 0; a < q; ++a) {
+      for (Index b = 0; b <= a; ++b) {
+        const Vector weights = curvature(p, mean, a, b);
+        const Matrix weighted = scaled(features, weights);
+        const Vector sums = weighted.colwise().sum();
+        result.hessian(a, b) = weights.sum();
+        result.hessian.col(b).segment(q + a * m, m) = sums;
+        result.hessian.col(a).segment(q + b * m, m) = sums;
+        result.hessian.block(q + a * m, q + b * m, m, m) = across(weighted, features);
+      }
+    }
+    return result;
+  }
+
+  Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const override {
+    Matrix u = predictors(features, parameters);
+    const Matrix p = log_probabilities(u).array().exp();
+    const Matrix mean = product(p, contrasts_), slope = slopes(mean);
+    const Index q = contrasts_.cols(), m = features.cols(), rows = features.rows();
+    Matrix inverse = lower;
+    invert_factorised(inverse);
+    inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
+    std::vector<Matrix> leverage(static_cast<std::size_t>(rows), Matrix(q, q)), weight = leverage;
+    for (Index a = 0; a < q; ++a) {
+      for (Index b = 0; b <= a; ++b) {
+        const Matrix through = product(features, inverse.block(a * m, b * m, m, m));
+        const Vector of_pair = through.cwiseProduct(features).rowwise().sum(), weights = curvature(p, mean, a, b);
+        for (Index i = 0; i < rows; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          leverage[at](a, b) = leverage[at](b, a) = of_pair[i];
+          weight[at](a, b) = weight[at](b, a) = weights[i];
+        }
+      }
+    }
+    for (Index i = 0; i < rows; ++i) {
+      const Matrix& of_row = leverage[static_cast<std::size_t>(i)];
+      const Matrix others = Matrix::Identity(q, q) - weight[static_cast<std::size_t>(i)] * of_row;
+      const Vector step = others.partialPivLu().solve(slope.row(i).transpose());
+      if (step.allFinite()) u.row(i) += (of_row * step).transpose();
+    }
+    const Matrix logs = log_probabilities(u);
+    Vector result(rows);
+    for (Index i = 0; i < rows; ++i) {
+      const int group = groups_[static_cast<std::size_t>(i)];
+      result[i] = surprisal(logs(i, group), shares_[group]);
+    }
+    return result;
+  }
+
+ private:
+  Matrix predictors(const Matrix& features, const Vector& parameters) const {
+    const Index q = contrasts_.cols(), m = features.cols();
+    Matrix u = product(features, parameters.tail(q * m).reshaped(m, q));
+    u.rowwise() += parameters.head(q).transpose();
+    return u;
+  }
+
+  Matrix log_probabilities(const Matrix& u) const {
+    Matrix f = product(u, contrasts_.transpose());
+    const Vector most = f.rowwise().maxCoeff();
+    f.colwise() -= most;
+    const Vector log_sum = f.array().exp().rowwise().sum().log();
+    f.colwise() -= log_sum;
+    return f;
+  }
+
+  // Of the loss: Cᵀ (p − e_group).
+  Matrix slopes(const Matrix& mean) const {
+    Matrix result = mean;
+    for (Index i = 0; i < result.rows(); ++i) result.row(i) -= contrasts_.row(groups_[static_cast<std::size_t>(i)]);
+    return result;
+  }
+
+  // Cᵀ (diag p − p pᵀ) C.
+  Vector curvature(const Matrix& p, const Matrix& mean, Index a, Index b) const {
+    return p * contrasts_.col(a).cwiseProduct(contrasts_.col(b)) - mean.col(a).cwiseProduct(mean.col(b));
+  }
+
+  std::vector<int> groups_;
+  Matrix contrasts_;
+  Vector shares_;
+};
+
+}  // namespace
+
+std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count) {
+  return std::make_unique<OrderedModel>(std::move(groups), count);
+}
+
+std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count) {
+  return std::make_unique<NominalModel>(std::move(groups), count);
+}
+
+}  // namespace fansite::causal

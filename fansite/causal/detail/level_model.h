@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Probabilities of groups of levels as functions of features, with their derivatives.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fansite/base/matrix.h"
+
+namespace fansite::causal {
+
+/// A model's parameters are its intercepts, then its coefficients.
+class LevelModel {
+ public:
+  struct Derivatives {
+    Vector gradient;
+    Matrix hessian;  ///< the lower half
+  };
+
+  virtual ~LevelModel() = default;
+  virtual Index intercepts() const = 0;
+  /// For so many features.
+  virtual Index coefficients(Index features) const = 0;
+  /// A ridge λ stands for λ·weight on every coefficient, so that two levels cost the same in either model.
+  virtual double ridge_weight() const = 0;
+  /// Without coefficients: every level has its share.
+  virtual Vector intercepts_of_shares() const = 0;
+  /// Σ −ln p(group | features) over rows; infinite for parameters that are none.
+  virtual double loss(const Matrix& features, const Vector& parameters) const = 0;
+  virtual Derivatives derivatives(const Matrix& features, const Vector& parameters) const = 0;
+  /// −ln p of every row's group, with coefficients that the row had no part in, as far as one Newton step tells:
+  /// u + M (I − W M)⁻¹ g for the row's predictors u with loss gradient g and curvature W, M = A H⁻¹ Aᵀ, A
+  /// du/dcoefficients. `lower`: H = L Lᵀ of the coefficients, with ridges. Intercepts stay, as shares do where there
+  /// are no features.
+  virtual Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const = 0;
+};
+
+/// Groups 0..count−1 in order, or of two: P(group ≤ k) = σ(θ_k − f), f = features · coefficients (proportional odds).
+std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count);
+/// p(group k) ∝ exp(f_k), Σ_k f_k = 0. Which group has which number makes no difference.
+std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count);
+
+}  // namespace fansite::causal

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/detail/nodes.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "fansite/entropy/flow/dependence.h"
+#include "fansite/entropy/flow/detail/conditional_distribution.h"
+
+namespace fansite::flow {
+namespace {
+
+TrialColumn empty_column(const EnsembleDensity& density, int column, Index options) {
+  TrialColumn result;
+  result.variable = column;
+  result.values.resize(density.rows(), options);
+  if (density.cells().is_coarse(column)) result.low = result.high = result.values;
+  return result;
+}
+
+void set(TrialColumn& column, Index option, const Cell& cell) {
+  column.values.col(option).setConstant(static_cast<float>(cell.score));
+  if (column.low.size() == 0) return;
+  column.low.col(option).setConstant(static_cast<float>(cell.low));
+  column.high.col(option).setConstant(static_cast<float>(cell.high));
+}
+
+void set_own(const EnsembleDensity& density, TrialColumn& column, Index option) {
+  column.values.col(option) = density.cells().score.col(column.variable);
+  if (column.low.size() == 0) return;
+  column.low.col(option) = density.cells().low.col(column.variable);
+  column.high.col(option) = density.cells().high.col(column.variable);
+}
+
+// Whether every value of the column is an interval, so that its distinct values are levels.
+bool has_levels(const ColumnTransform& transform) {
+  if (!transform.has_intervals()) return false;
+  for (std::size_t i = 0; i < transform.x.size(); ++i) {
+    if (transform.low[i] >= transform.high[i]) return false;
+  }
+  return true;
+}
+
+// The cells of every level: of a factor level 0 has no indicator.
+std::vector<TrialColumn> levels_of(const EnsembleDensity& density, const std::vector<int>& columns, Index levels) {
+  std::vector<TrialColumn> result;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const ColumnTransform& transform = density.transforms()[static_cast<std::size_t>(columns[c])];
+    TrialColumn& column = result.emplace_back(empty_column(density, columns[c], levels + 1));
+    for (Index level = 0; level < levels; ++level) {
+      const bool factor = columns.size() > 1;
+      const double value =
+          factor ? (level == static_cast<Index>(c) + 1 ? 1.0 : 0.0) : transform.x[static_cast<std::size_t>(level)];
+      set(column, level, transform.cell(value));
+    }
+    set_own(density, column, levels);
+  }
+  return result;
+}
+
+Nodes level_nodes(const EnsembleDensity& density, int variable, std::span<const int> given, Index levels) {
+  Nodes nodes;
+  nodes.columns = levels_of(density, density.columns(variable), levels);
+  std::vector<TrialColumn> options = nodes.columns;
+  for (TrialColumn& column : options) {
+    column.values.conservativeResize(Eigen::NoChange, levels);
+    if (column.low.size() > 0) column.low.conservativeResize(Eigen::NoChange, levels);
+    if (column.high.size() > 0) column.high.conservativeResize(Eigen::NoChange, levels);
+  }
+  std::vector<int> rows(static_cast<std::size_t>(density.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  nodes.weights = relative_densities(density, variable, given, rows, options);
+  const Eigen::VectorXf sums = nodes.weights.rowwise().sum();
+  nodes.weights.array().colwise() /= sums.array();
+  return nodes;
+}
+
+// The interval that a number falls into, or the number.
+Cell cell_at(const ColumnTransform& transform, double x) {
+  const auto above = std::lower_bound(transform.high.begin(), transform.high.end(), x);
+  const auto at = static_cast<std::size_t>(above - transform.high.begin());
+  const bool inside = above != transform.high.end() && transform.low[at] < x && transform.low[at] < transform.high[at];
+  return inside ? Cell{transform.z[at], transform.low[at], transform.high[at]} : Cell{x, x, x};
+}
+
+}  // namespace
+
+Nodes nodes_of(const EnsembleDensity& density, int variable, std::span<const int> given, int most) {
+  const std::vector<int>& columns = density.columns(variable);
+  const ColumnTransform& transform = density.transforms()[static_cast<std::size_t>(columns.front())];
+  const auto levels = static_cast<Index>(columns.size() > 1 ? columns.size() + 1 : transform.x.size());
+  if (columns.size() > 1 || (has_levels(transform) && levels <= most)) {
+    return level_nodes(density, variable, given, levels);
+  }
+  Nodes nodes;
+  nodes.weights = Eigen::MatrixXf::Constant(density.rows(), most, 1.0f / static_cast<float>(most));
+  TrialColumn column = empty_column(density, variable, most + 1);
+  const Eigen::MatrixXf quantiles = conditional_quantiles(density, variable, given, most);
+  column.values.leftCols(most) = quantiles;
+  if (column.low.size() > 0) {
+    for (Index k = 0; k < most; ++k) {
+      for (Index i = 0; i < density.rows(); ++i) {
+        const Cell cell = cell_at(transform, static_cast<double>(quantiles(i, k)));
+        column.values(i, k) = static_cast<float>(cell.score);
+        column.low(i, k) = static_cast<float>(cell.low);
+        column.high(i, k) = static_cast<float>(cell.high);
+      }
+    }
+  }
+  set_own(density, column, most);
+  nodes.columns = {std::move(column)};
+  return nodes;
+}
+
+}  // namespace fansite::flow

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/pilot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/cells.h"
+#include "fansite/entropy/flow/detail/untrained.h"
+#include "fansite/entropy/flow/ensemble_density.h"
+
+namespace fansite::flow {
+namespace {
+
+constexpr std::int64_t kPilotSteps = 4000;
+constexpr std::size_t kQuestions = 200;  // targets with sets
+constexpr int kLargestSet = 6;
+
+struct Way {
+  BaseKind base;
+  double noise;
+};
+
+std::vector<Way> ways_to_try(Index rows) {
+  const double noise = noise_to_try(rows);
+  return {{BaseKind::none, 0}, {BaseKind::gaussian, 0}, {BaseKind::gaussian, noise}};
+}
+
+int pilot_networks(const EnsembleParams& params) { return std::min(params.repeats > 1 ? 2 : 1, params.networks()); }
+
+std::vector<EntropyQuery> random_questions(const EnsembleDensity& density, Random random) {
+  std::vector<int> variables;
+  for (int j = 0; j < static_cast<int>(density.values().cols()); ++j) {
+    if (!density.columns(j).empty()) variables.push_back(j);
+  }
+  std::vector<EntropyQuery> questions;
+  const int most = std::min(kLargestSet, static_cast<int>(variables.size()) - 1);
+  while (questions.size() < kQuestions && most > 0) {
+    const std::vector<int> order = random.permutation(static_cast<int>(variables.size()));
+    EntropyQuery& question = questions.emplace_back();
+    question.target = variables[static_cast<std::size_t>(order.front())];
+    const int size = 1 + static_cast<int>(random.below(static_cast<std::uint32_t>(most)));
+    for (int k = 1; k <= size; ++k) {
+      question.given.push_back(variables[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])]);
+    }
+  }
+  return questions;
+}
+
+// The mean log density of the rows that each network left out.
+double held_out_likelihood(const EnsembleDensity& density, Key key) {
+  const std::vector<EntropyQuery> questions = random_questions(density, Random(key));
+  double sum = 0, count = 0;
+  for (const EnsembleDensity::Part& part : density.parts()) {
+    std::vector<Subset> subsets;
+    for (const EntropyQuery& question : questions) {
+      std::vector<int> with_target = question.given;
+      with_target.push_back(question.target);
+      const Subset given = part.places(question.given), both = part.places(with_target);
+      if (static_cast<int>(both.size()) > part.density.largest_subset()) continue;
+      subsets.push_back(given);
+      subsets.push_back(both);
+    }
+    const Eigen::MatrixXf log_density = part.density.log_density(part.unseen_table, subsets);
+    for (Index q = 0; q + 1 < log_density.cols(); q += 2) {
+      for (Index i = 0; i < log_density.rows(); ++i) {
+        const double l = static_cast<double>(log_density(i, q + 1)) - static_cast<double>(log_density(i, q));
+        if (std::isnan(l)) continue;
+        sum += l;
+        ++count;
+      }
+    }
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+}  // namespace
+
+double noise_to_try(Index rows) {
+  return std::min(0.25, 0.2 * std::cbrt(500 / static_cast<double>(std::max<Index>(rows, 1))));
+}
+
+std::int64_t pilot_steps(const EnsembleParams& params) {
+  if (!params.pilot || params.folds < 2) return 0;
+  return static_cast<std::int64_t>(ways_to_try(1).size()) * pilot_networks(params) *
+         std::min(kPilotSteps, params.train.steps);
+}
+
+EnsembleParams chosen_by_pilot(const Dataset& data, EnsembleParams params, const std::vector<Factor>& factors,
+                               std::uint64_t values_hash, Progress& progress) {
+  const bool wanted = std::exchange(params.pilot, false);
+  if (!wanted || params.folds < 2) return params;
+  EnsembleParams settings = complete(params, data.variables(), data.rows());
+  settings.train.steps = std::min(kPilotSteps, settings.train.steps);
+  const std::vector<Way> ways = ways_to_try(data.rows());
+  const auto networks = static_cast<std::size_t>(pilot_networks(params));
+  Ensemble ensemble = untrained(data, settings, values_hash, factors);
+  const std::vector<Network> waiting(ensemble.networks.begin(),
+                                     ensemble.networks.begin() + static_cast<std::ptrdiff_t>(networks));
+  const CellTable cells = cells_of(ensemble.transforms, data.values);
+  const Vector* weights = data.weights.size() > 0 ? &data.weights : nullptr;
+  std::vector<std::vector<Network>> trained(ways.size(), waiting);
+  const auto trials = static_cast<std::ptrdiff_t>(ways.size() * networks);
+  progress.begin("trying", static_cast<long>(settings.train.steps) * static_cast<long>(trials));
+  parallel_for(trials, [&](std::ptrdiff_t trial) {
+    const std::size_t way = static_cast<std::size_t>(trial) / networks, m = static_cast<std::size_t>(trial) % networks;
+    Network& network = trained[way][m];
+    TrainParams train = settings.train;
+    train.base = ways[way].base;
+    train.noise = ways[way].noise;
+    const RowCellTable table(cells, ensemble.transforms, network.order);
+    // The same key for every way, so that they differ in nothing else.
+    network.trained = flow::train(table.view(weights), rows_to_train_on(ensemble, network), settings.shape, train,
+                                  Key{settings.seed}.split(kTrainingStream).split(m), progress);
+  });
+  std::size_t best = 0;
+  double most = 0;
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    ensemble.networks = std::move(trained[way]);
+    const EnsembleDensity density(ensemble, data.values, ensemble.data_hash);
+    const double likelihood = held_out_likelihood(density, Key{settings.seed}.split(kOrderStream));
+    if (way > 0 && likelihood <= most) continue;
+    best = way;
+    most = likelihood;
+  }
+  params.train.base = ways[best].base;
+  params.train.noise = ways[best].noise;
+  return params;
+}
+
+}  // namespace fansite::flow

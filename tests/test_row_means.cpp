@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/row_means.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace fansite {
+namespace {
+
+Dataset table(Index rows) { return {{"x"}, Matrix::Zero(rows, 1)}; }
+
+TEST(RowMeans, OfPlainRowsAreTheUsualOnes) {
+  const EntropyEstimate mean = RowMeans(table(4)).mean(Eigen::Array4d(1, 2, 3, 6));
+  EXPECT_DOUBLE_EQ(mean.value, 3);
+  EXPECT_DOUBLE_EQ(mean.standard_error, std::sqrt(14.0 / 3 / 4));
+  EXPECT_EQ(mean.rows, 4);
+}
+
+TEST(RowMeans, PassOverRowsWithoutAValue) {
+  const EntropyEstimate mean = RowMeans(table(4)).mean(Eigen::Array4d(1, std::nan(""), 3, std::nan("")));
+  EXPECT_DOUBLE_EQ(mean.value, 2);
+  EXPECT_DOUBLE_EQ(mean.standard_error, 1);
+  EXPECT_EQ(mean.rows, 2);
+  EXPECT_TRUE(std::isnan(RowMeans(table(1)).mean(Eigen::ArrayXd::Constant(1, std::nan(""))).value));
+}
+
+TEST(RowMeans, WeighRows) {
+  Dataset data = table(2);
+  data.weights = Eigen::Vector2d(1.5, 0.5);
+  EXPECT_DOUBLE_EQ(RowMeans(data).mean(Eigen::Array2d(1, 5)).value, 2);
+}
+
+// Rows copied k times tell no more than once.
+TEST(RowMeans, OfGroupsAreAsUncertainAsTheirNumber) {
+  Eigen::ArrayXd values(8);
+  values << 1, 1, 2, 2, 3, 3, 6, 6;
+  Dataset data = table(8);
+  data.groups = {0, 0, 1, 1, 2, 2, 3, 3};
+  const EntropyEstimate mean = RowMeans(data).mean(values);
+  EXPECT_DOUBLE_EQ(mean.value, 3);
+  EXPECT_DOUBLE_EQ(mean.standard_error, std::sqrt(14.0 / 3 / 4));
+  const Eigen::ArrayXf units = RowMeans(data).by_unit(values.cast<float>());
+  EXPECT_EQ(units.size(), 4);
+  EXPECT_EQ(units[3], 12);
+}
+
+}  // namespace
+}  // namespace fansite
