@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markov boundaries and causal graphs from tables of continuous data.
+"""Markov boundaries and causal graphs from tables.
 
 >>> import fansite
 >>> table = fansite.simulate(nodes=5, rows=500, random_state=1)
@@ -21,6 +21,7 @@ from ._boundary import MarkovBoundary
 from ._entropy import Added, EntropyModel, Estimate, Information
 from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, Role
+from ._inspect import ColumnInfo, Finding, Inspection, inspect
 from ._knowledge import Knowledge, load_knowledge
 from ._methods import Method, Parameter, methods
 from ._report import report, verify
@@ -37,13 +38,16 @@ __all__ = [
     "Boundary",
     "BoundarySelector",
     "CausalGraph",
+    "ColumnInfo",
     "DataWarning",
     "Edge",
     "EntropyModel",
     "Estimate",
     "Evidence",
+    "Finding",
     "GraphResult",
     "Information",
+    "Inspection",
     "Knowledge",
     "MarkovBoundary",
     "Member",
@@ -55,6 +59,7 @@ __all__ = [
     "Role",
     "Simulation",
     "__version__",
+    "inspect",
     "load_knowledge",
     "methods",
     "metrics",

@@ -13,7 +13,7 @@ from ._methods import method_named
 from ._parameters import BoundaryParameters
 from ._running import running
 from ._settings import documented, method_options, run_options
-from ._table import as_dataset, is_pandas, labelled
+from ._table import Roles, as_dataset, is_pandas, labelled
 
 DEFAULT = "fansite"  # the method whose parameters are written out
 
@@ -56,8 +56,8 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            The table: pandas, polars or anything with ``__arrow_c_stream__``, or numbers.
+        X : DataFrame, array-like of shape (n_samples, n_features) or path
+            The table: pandas, polars, Arrow, an array, or a file (docs/tables.md says what becomes of its columns).
         y : None
             Not used; here for scikit-learn.
 
@@ -66,7 +66,7 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
         MarkovBoundary
             The estimator itself.
         """
-        data = as_dataset(X, self.missing)
+        data = as_dataset(X, self.missing, Roles.of(self))
         method = method_named("boundary", self.method, "method")
         options = method_options(self, method, method_named("boundary", DEFAULT, "method"), self.options)
         targets = _names(self.targets)

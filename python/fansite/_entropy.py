@@ -15,7 +15,7 @@ from ._parameters import EntropyParameters
 from ._result import Result, number
 from ._running import running
 from ._settings import Estimator, documented, method_options, run_options
-from ._table import as_dataset, warn
+from ._table import Roles, as_dataset, warn
 
 DEFAULT = "flow"  # the estimator whose parameters are written out
 
@@ -128,8 +128,8 @@ class EntropyModel(EntropyParameters, Estimator):
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            The table: pandas, polars or anything with ``__arrow_c_stream__``, or numbers.
+        X : DataFrame, array-like of shape (n_samples, n_features) or path
+            The table: pandas, polars, Arrow, an array, or a file (docs/tables.md says what becomes of its columns).
         y : None
             Not used; here for scikit-learn.
 
@@ -138,7 +138,7 @@ class EntropyModel(EntropyParameters, Estimator):
         EntropyModel
             The estimator itself.
         """
-        data = as_dataset(X, self.missing)
+        data = as_dataset(X, self.missing, Roles.of(self))
         method = method_named("entropy", self.estimator, "estimator")
         options = method_options(self, method, method_named("entropy", DEFAULT, "estimator"), self.options)
         with running(self.n_jobs, self.verbose) as run:

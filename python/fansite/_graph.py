@@ -17,7 +17,7 @@ from ._methods import Method, method_named
 from ._parameters import GraphParameters
 from ._running import running
 from ._settings import documented, method_options, run_options
-from ._table import as_dataset, is_pandas, labelled
+from ._table import Roles, as_dataset, is_pandas, labelled
 
 DEFAULT = "fansite-anm"  # the method whose parameters are written out
 
@@ -65,8 +65,8 @@ class CausalGraph(GraphParameters, Finder[GraphResult]):
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            The table: pandas, polars or anything with ``__arrow_c_stream__``, or numbers.
+        X : DataFrame, array-like of shape (n_samples, n_features) or path
+            The table: pandas, polars, Arrow, an array, or a file (docs/tables.md says what becomes of its columns).
         y : None
             Not used; here for scikit-learn.
         boundaries : MarkovBoundary, BoundariesResult, path or None
@@ -77,7 +77,7 @@ class CausalGraph(GraphParameters, Finder[GraphResult]):
         CausalGraph
             The estimator itself.
         """
-        data = as_dataset(X, self.missing)
+        data = as_dataset(X, self.missing, Roles.of(self))
         method = method_named("graph", self.method, "method")
         options = method_options(self, method, method_named("graph", DEFAULT, "method"), self.options)
         found_how, found_with = self._boundary_options(method, boundaries)

@@ -60,6 +60,15 @@ class BoundaryParameters:
         Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
     missing : {'use', 'drop', 'error'}
         Missing cells: use the rows as far as they go, drop the rows, or an error.
+    kinds : dict or None
+        What columns are, by name: 'continuous', 'ordered', 'atoms' or 'nominal'; others by their types and
+        values.
+    context : sequence of str, str or None
+        Columns that are conditioned on everywhere, such as batch or site; never targets or members.
+    weight : str, array-like or None
+        The column of the rows' weights, or one positive number a row; only ratios matter.
+    group : str, array-like or None
+        A column, or one value a row: rows that share it are not independent, as visits of one patient.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -93,6 +102,10 @@ class BoundaryParameters:
         checkpoint: str | os.PathLike[str] | None = None,
         time_budget: float = 0.0,
         missing: str = "use",
+        kinds: Mapping[str, str] | None = None,
+        context: Sequence[str] | str | None = None,
+        weight: Any = None,
+        group: Any = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,
@@ -119,6 +132,10 @@ class BoundaryParameters:
         self.checkpoint = checkpoint
         self.time_budget = time_budget
         self.missing = missing
+        self.kinds = kinds
+        self.context = context
+        self.weight = weight
+        self.group = group
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -153,6 +170,12 @@ class SelectorParameters:
         Training steps of each network; 0: by effort.
     options : dict or None
         Further parameters of the method, by name.
+    kinds : dict or None
+        What columns are, by name: 'continuous', 'ordered', 'atoms' or 'nominal'; others by their types and
+        values.
+    y_kind : {'auto', 'continuous', 'ordered', 'atoms', 'nominal'}
+        What ``y`` is; 'auto': text and categories are classes ('nominal'), numbers are what their values show,
+        so say 'nominal' for classes that are numbers.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -177,6 +200,8 @@ class SelectorParameters:
         folds: int = 0,
         steps: int = 0,
         options: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        y_kind: str = "auto",
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,
@@ -194,6 +219,8 @@ class SelectorParameters:
         self.folds = folds
         self.steps = steps
         self.options = options
+        self.kinds = kinds
+        self.y_kind = y_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -218,6 +245,8 @@ class GraphParameters:
         At most so many parents of a variable.
     max_rows : int
         Rows used, drawn at random; 0: all of them.
+    draws : int
+        Tables with the missing cells drawn; scores are means over them.
     landmarks : int
         Rows at which kernels are evaluated.
     landmarks_per_parent : int
@@ -270,6 +299,15 @@ class GraphParameters:
         Seconds after which the best answer so far is wanted, marked as such; 0: as long as it takes.
     missing : {'use', 'drop', 'error'}
         Missing cells: use the rows as far as they go, drop the rows, or an error.
+    kinds : dict or None
+        What columns are, by name: 'continuous', 'ordered', 'atoms' or 'nominal'; others by their types and
+        values.
+    context : sequence of str, str or None
+        Columns that are conditioned on everywhere, such as batch or site; never targets or members.
+    weight : str, array-like or None
+        The column of the rows' weights, or one positive number a row; only ratios matter.
+    group : str, array-like or None
+        A column, or one value a row: rows that share it are not independent, as visits of one patient.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -289,6 +327,7 @@ class GraphParameters:
         confidence: float = 2.5,
         max_parents: int = 10,
         max_rows: int = 5000,
+        draws: int = 5,
         landmarks: int = 50,
         landmarks_per_parent: int = 50,
         max_landmarks: int = 300,
@@ -315,6 +354,10 @@ class GraphParameters:
         checkpoint: str | os.PathLike[str] | None = None,
         time_budget: float = 0.0,
         missing: str = "use",
+        kinds: Mapping[str, str] | None = None,
+        context: Sequence[str] | str | None = None,
+        weight: Any = None,
+        group: Any = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,
@@ -327,6 +370,7 @@ class GraphParameters:
         self.confidence = confidence
         self.max_parents = max_parents
         self.max_rows = max_rows
+        self.draws = draws
         self.landmarks = landmarks
         self.landmarks_per_parent = landmarks_per_parent
         self.max_landmarks = max_landmarks
@@ -353,6 +397,10 @@ class GraphParameters:
         self.checkpoint = checkpoint
         self.time_budget = time_budget
         self.missing = missing
+        self.kinds = kinds
+        self.context = context
+        self.weight = weight
+        self.group = group
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -369,6 +417,10 @@ class EntropyParameters:
         Networks for each part of the rows, each with a column order of its own.
     transform : {'rank', 'standardise', 'none'}
         Of each column: rank (normal scores), standardise or none.
+    linear : bool
+        Let a linear model of normal scores count too, as held-out rows say.
+    pilot : bool
+        Try base and noise on some of the rows first, and take what suits those left out.
     blocks : int
         Hidden nodes of each rank; 0: 6, more for few variables.
     base : {'gaussian', 'none'}
@@ -387,6 +439,8 @@ class EntropyParameters:
         Of the learning rate: cosine or constant.
     clip : float
         Of the gradient's norm; inf: none.
+    noise : float
+        Added to the numbers of a row each time it is drawn, on the scale of normal scores.
     held_out : float
         Share of a network's rows that choose its best step.
     patience : int
@@ -403,6 +457,15 @@ class EntropyParameters:
         Keep the run's state in this file, and go on from what it holds.
     missing : {'use', 'drop', 'error'}
         Missing cells: use the rows as far as they go, drop the rows, or an error.
+    kinds : dict or None
+        What columns are, by name: 'continuous', 'ordered', 'atoms' or 'nominal'; others by their types and
+        values.
+    context : sequence of str, str or None
+        Columns that are conditioned on everywhere, such as batch or site; never targets or members.
+    weight : str, array-like or None
+        The column of the rows' weights, or one positive number a row; only ratios matter.
+    group : str, array-like or None
+        A column, or one value a row: rows that share it are not independent, as visits of one patient.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     n_jobs : int or None
@@ -418,6 +481,8 @@ class EntropyParameters:
         folds: int = 5,
         repeats: int = 2,
         transform: str = "rank",
+        linear: bool = True,
+        pilot: bool = False,
         blocks: int = 0,
         base: str = "gaussian",
         steps: int = 6000,
@@ -427,6 +492,7 @@ class EntropyParameters:
         learning_rate: float = 0.002,
         schedule: str = "cosine",
         clip: float = 5.0,
+        noise: float = 0.0,
         held_out: float = 0.1,
         patience: int = 0,
         evaluate_every: int = 250,
@@ -435,6 +501,10 @@ class EntropyParameters:
         save_model: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         missing: str = "use",
+        kinds: Mapping[str, str] | None = None,
+        context: Sequence[str] | str | None = None,
+        weight: Any = None,
+        group: Any = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int | bool = False,
@@ -443,6 +513,8 @@ class EntropyParameters:
         self.folds = folds
         self.repeats = repeats
         self.transform = transform
+        self.linear = linear
+        self.pilot = pilot
         self.blocks = blocks
         self.base = base
         self.steps = steps
@@ -452,6 +524,7 @@ class EntropyParameters:
         self.learning_rate = learning_rate
         self.schedule = schedule
         self.clip = clip
+        self.noise = noise
         self.held_out = held_out
         self.patience = patience
         self.evaluate_every = evaluate_every
@@ -460,6 +533,10 @@ class EntropyParameters:
         self.save_model = save_model
         self.checkpoint = checkpoint
         self.missing = missing
+        self.kinds = kinds
+        self.context = context
+        self.weight = weight
+        self.group = group
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ._entropy import Information
 from ._finder import Finder
 from ._graph_result import GraphResult
 from ._running import running
-from ._table import as_dataset
+from ._table import Roles, as_dataset
 
 
 def report(*results: Any, path: str | os.PathLike[str], title: str = "") -> None:
@@ -44,6 +45,10 @@ def verify(
     *,
     model: str | os.PathLike[str] | None = None,
     missing: str = "use",
+    kinds: Mapping[str, str] | None = None,
+    context: Sequence[str] | str | None = None,
+    weight: Any = None,
+    group: Any = None,
     n_jobs: int | None = None,
     verbose: int | bool = False,
 ) -> bool:
@@ -53,10 +58,13 @@ def verify(
     ----------
     result : MarkovBoundary, CausalGraph, or a result of either or of EntropyModel
         What was found.
-    X : DataFrame or array-like of shape (n_samples, n_features)
+    X : DataFrame, array-like of shape (n_samples, n_features) or path
         The table that it was found in.
     model : path or None
         The trained model that the run was given, if it was.
+    kinds, context, weight, group
+        What was said of the table, as in MarkovBoundary; None: as the result has it. Only weights and groups that were
+        given as arrays have to be given again.
     missing, n_jobs, verbose
         As in MarkovBoundary.
 
@@ -66,9 +74,17 @@ def verify(
     >>> fansite.verify(fansite.MarkovBoundary().fit(table), table)
     True
     """
-    data = as_dataset(X, missing)
+    text = _json_of(result)
+    saved_kinds, saved_context, saved_weight, saved_group = _core.saved_roles(text)
+    roles = Roles.given(
+        dict(saved_kinds) if kinds is None else kinds,
+        saved_context if context is None else context,
+        (saved_weight or None) if weight is None else weight,
+        (saved_group or None) if group is None else group,
+    )
+    data = as_dataset(X, missing, roles)
     with running(n_jobs, verbose) as run:
-        difference = _core.verify(_json_of(result), data, "" if model is None else os.fspath(model), run)
+        difference = _core.verify(text, data, "" if model is None else os.fspath(model), run)
     return difference == ""
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,27 +11,31 @@ import numpy as np
 try:
     from sklearn.base import BaseEstimator
     from sklearn.feature_selection import SelectorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 except ImportError as error:
     raise ImportError("BoundarySelector needs scikit-learn 1.6 or later: pip install fansite[sklearn]") from error
 
 from . import _core
 from ._boundaries_result import BoundariesResult
 from ._boundary import DEFAULT
+from ._columns import ColumnCells, column_cells
 from ._methods import method_named
 from ._parameters import SelectorParameters
 from ._running import running
 from ._settings import documented, method_options, run_options
-from ._table import from_array, warn
+from ._table import Roles, append, converted, from_array, is_frame, is_numeric, is_pandas, warn, with_roles
+
+MOST_FOR_FLOW = 300  # features, for which networks train for hours
+KINDS = ("auto", "continuous", "ordered", "atoms", "nominal")
 
 
 @documented
 class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that are the Markov boundary of ``y``: all that is needed to predict it, and no more.
 
-    A scikit-learn selector, for pipelines and grid searches. Features and ``y`` are taken as continuous; classes have
-    to be numbers, and of more than two the order counts. Flows see little in a ``y`` of two values: ``"auto"`` uses
-    the Gaussian estimator there. Without any relation to ``y`` no feature is selected.
+    A scikit-learn selector, for pipelines and grid searches. ``y`` may be numbers or classes: text and categories are
+    classes without an order, numbers have one unless ``y_kind="nominal"``. Features may be text or categories if X is a
+    data frame, and cells may be missing. If nothing tells anything about ``y``, no feature is selected, with a warning.
 
     {parameters}
 
@@ -55,38 +60,87 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
     array(['x1', 'x4'], dtype=object)
     """
 
-    def fit(self, X: Any, y: Any) -> BoundarySelector:
+    def fit(self, X: Any, y: Any, *, weight: Any = None, group: Any = None) -> BoundarySelector:
         """Find the boundary of y among the columns of X.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            The features.
+            The features. Those of a data frame may be text or categories; cells may be missing.
         y : array-like of shape (n_samples,)
-            What is to be predicted.
+            What is to be predicted: numbers, or classes of any kind.
+        weight, group : array-like of shape (n_samples,), str or None
+            Weights of rows; rows that are not independent, as in MarkovBoundary.
 
         Returns
         -------
         BoundarySelector
             The selector itself.
         """
-        values, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
-        names = list(getattr(self, "feature_names_in_", _core.default_names(values.shape[1])))
+        if self.y_kind not in KINDS:
+            raise ValueError(f"y_kind = {self.y_kind!r} is unknown; use {', '.join(map(repr, KINDS))}.")
+        features = Roles.given(self.kinds, None, weight, group)
+        data, kinds = self._features(X, y, features)
+        names = data.names
         target = "y"
         while target in names:
             target += "'"
+        cells = _target(y, data.rows)
+        append(data, target, cells)
+        if self.y_kind != "auto" or cells.kind:
+            kinds[target] = cells.kind if self.y_kind == "auto" else self.y_kind
+        data = with_roles(data, "use", features, kinds)
         method = method_named("boundary", self.method, "method")
         options = method_options(self, method, method_named("boundary", DEFAULT, "method"), self.options)
-        data = from_array(values, [*names, target], np.ascontiguousarray(y, dtype=np.float64))
+        nominal = kinds.get(target) == "nominal" or (cells.labels is not None and cells.kind is None)
+        without_order = nominal and len(np.unique(cells.values)) > 2
+        if without_order and options.get("estimator") == "auto" and len(names) < MOST_FOR_FLOW:
+            options["estimator"] = "flow"  # few rows are left to the Gaussian estimator, which sees nothing here
         with running(self.n_jobs, self.verbose) as run:
             text = _core.markov_boundaries(
                 data, _core.Knowledge(), method.name, options, [target], run_options(self), run
             )
         self.result_ = BoundariesResult.from_json(text)
+        if without_order and self.result_.estimator == "gaussian":
+            raise ValueError(
+                "[y] the Gaussian estimator cannot use classes without an order; use estimator='flow', or say "
+                "y_kind='ordered'."
+            )
         warn(self.result_.warnings)
         self.boundary_ = self.result_[target]
         self.support_ = np.isin(names, self.boundary_.names)
+        if not self.support_.any():
+            warn(["no feature tells anything about y beyond chance, so none is selected"])
         return self
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        array or DataFrame
+            A pandas DataFrame if X is one that does not hold numbers alone, else what scikit-learn's selectors give.
+        """
+        if is_pandas(X) and not all(is_numeric(dtype) for dtype in X.dtypes):
+            validate_data(self, X, reset=False, skip_check_array=True)  # text is no array of numbers
+            return self._transform(X)
+        return super().transform(X)
+
+    def _features(self, X: Any, y: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, Any]]:
+        """The columns of X. scikit-learn checks arrays of numbers; what a data frame may hold is more than it knows."""
+        required = None if y is None else "no_validation"
+        if is_frame(X) or _holds_text(X):
+            validate_data(self, X, required, skip_check_array=True)
+            return converted(X, roles)
+        values = validate_data(
+            self, X, required, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+        )
+        return from_array(values), {}
 
     def _get_support_mask(self) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
@@ -96,4 +150,23 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
         return tags
+
+
+def _holds_text(X: Any) -> bool:
+    dtype = getattr(X, "dtype", None)
+    if dtype is None or dtype.kind not in "OU" or getattr(X, "ndim", 0) != 2:
+        return False
+    return dtype.kind == "U" or any(isinstance(cell, str) for cell in X.ravel())
+
+
+def _target(y: Any, rows: int) -> ColumnCells:
+    """y as a column: text and categories are classes."""
+    if getattr(y, "ndim", 1) != 1 or not hasattr(y, "isna"):
+        y = column_or_1d(y, warn=True)
+    if len(y) != rows:
+        raise ValueError(f"[y] {len(y)} values came for {rows} rows. Give one each.")
+    cells = column_cells(y, "y")
+    assert_all_finite(cells.values, input_name="y")
+    return dataclasses.replace(cells, origin="category") if cells.labels is not None else cells

@@ -2,13 +2,17 @@
 //
 // Tables from the Arrow C stream interface (polars, pyarrow, DuckDB and others), without any of them installed here.
 // The three structures are the interface itself: https://arrow.apache.org/docs/format/CDataInterface.html
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <numeric>
+#include <unordered_map>
 
 #include "fansite/base/error.h"
 #include "fansite/base/text.h"
-#include "fansite/table/dataset.h"
+#include "fansite/table/labels.h"
 #include "src/bindings.h"
 
 extern "C" {
@@ -57,6 +61,8 @@ struct Received : Structure {
   Received(const Received&) = delete;
   Received& operator=(const Received&) = delete;
 };
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 bool bit(const void* bits, std::int64_t i) { return (static_cast<const std::uint8_t*>(bits)[i / 8] >> (i % 8)) & 1; }
 
@@ -109,7 +115,121 @@ void copy_column(const ArrowArray& column, std::int64_t offset, std::int64_t row
   copy(column, first, rows, to);
   if (column.null_count == 0 || column.buffers[0] == nullptr) return;
   for (std::int64_t i = 0; i < rows; ++i) {
-    if (!bit(column.buffers[0], first + i)) to[i] = std::numeric_limits<double>::quiet_NaN();
+    if (!bit(column.buffers[0], first + i)) to[i] = kMissing;
+  }
+}
+
+// ---- Text -----------------------------------------------------------------------------------------------------------
+
+bool is_present(const ArrowArray& column, std::int64_t i) {
+  return column.null_count == 0 || column.buffers[0] == nullptr || bit(column.buffers[0], i);
+}
+
+using Text = std::string_view (*)(const ArrowArray&, std::int64_t);
+
+// Characters of all cells, one after the other, and where each begins.
+template <class Offset>
+std::string_view text_by_offsets(const ArrowArray& from, std::int64_t i) {
+  const auto* offsets = static_cast<const Offset*>(from.buffers[1]) + i;
+  return {static_cast<const char*>(from.buffers[2]) + offsets[0], static_cast<std::size_t>(offsets[1] - offsets[0])};
+}
+
+// 16 bytes a cell: the length, and 12 characters or the place of more.
+std::string_view text_by_view(const ArrowArray& from, std::int64_t i) {
+  const auto* cell = static_cast<const char*>(from.buffers[1]) + 16 * i;
+  std::int32_t length, buffer, place;
+  std::memcpy(&length, cell, 4);
+  if (length <= 12) return {cell + 4, static_cast<std::size_t>(length)};
+  std::memcpy(&buffer, cell + 8, 4);
+  std::memcpy(&place, cell + 12, 4);
+  return {static_cast<const char*>(from.buffers[2 + buffer]) + place, static_cast<std::size_t>(length)};
+}
+
+Text text_of(std::string_view format) {
+  if (format == "u") return text_by_offsets<std::int32_t>;
+  if (format == "U") return text_by_offsets<std::int64_t>;
+  return format == "vu" ? text_by_view : nullptr;
+}
+
+// ---- Columns --------------------------------------------------------------------------------------------------------
+
+// How the cells of a column are read: numbers, text, or indices into a dictionary of either.
+struct Reader {
+  Copy copy = nullptr;        // numbers, or indices
+  Text text = nullptr;        // of cells, or of the dictionary
+  Copy dictionary = nullptr;  // numbers of the dictionary
+  bool encoded = false, ordered = false, nothing = false;
+  std::vector<std::string> labels = {};  // in the order of the dictionary, or as they come
+  std::unordered_map<std::string, double> code_of = {};
+
+  double code(std::string_view label) {
+    const auto [entry, fresh] = code_of.try_emplace(std::string(label), static_cast<double>(labels.size()));
+    if (fresh) labels.push_back(entry->first);
+    return entry->second;
+  }
+};
+
+Reader reader_of(const ArrowSchema& column, const std::string& name) {
+  const std::string_view format = column.format;
+  Reader reader;
+  reader.nothing = format == "n";
+  reader.encoded = column.dictionary != nullptr;
+  reader.ordered = reader.encoded && (column.flags & 1) != 0;  // ARROW_FLAG_DICTIONARY_ORDERED
+  reader.copy = copy_of(format);
+  reader.text = text_of(reader.encoded ? column.dictionary->format : format);
+  if (reader.encoded) reader.dictionary = copy_of(column.dictionary->format);
+  check_data(format.empty() || format[0] != 't',
+             "[table] column '{}' holds dates or times (Arrow type '{}'). Give a number, for example days since the "
+             "first, or remove the column.",
+             excerpt(name), column.format);
+  const bool known = reader.encoded ? reader.text != nullptr || reader.dictionary != nullptr
+                                    : reader.nothing || reader.copy != nullptr || reader.text != nullptr;
+  check_data(known,
+             "[table] column '{}' holds neither numbers nor text (Arrow type '{}'). Drop it, or turn it into numbers.",
+             excerpt(name), reader.encoded ? column.dictionary->format : column.format);
+  return reader;
+}
+
+// What the indices into a dictionary stand for: its numbers, or codes of its texts, which parts of a table may number
+// differently.
+std::vector<double> meanings(Reader& reader, const ArrowArray& dictionary, const std::string& name) {
+  const std::int64_t size = dictionary.length;
+  std::vector<double> meaning(static_cast<std::size_t>(size));
+  if (reader.text == nullptr) {
+    copy_column(dictionary, 0, size, reader.dictionary, meaning.data());
+    // An order of its own: the places count, not the numbers.
+    if (reader.ordered && !std::is_sorted(meaning.begin(), meaning.end())) std::iota(meaning.begin(), meaning.end(), 0);
+    return meaning;
+  }
+  const std::size_t before = reader.labels.size();
+  for (std::int64_t i = 0; i < size; ++i) {
+    const bool present = is_present(dictionary, dictionary.offset + i);
+    double& value = meaning[static_cast<std::size_t>(i)];
+    value = present ? reader.code(reader.text(dictionary, dictionary.offset + i)) : kMissing;
+    check_data(!reader.ordered || before == 0 || !present || value == static_cast<double>(i),
+               "[table] parts of the ordered column '{}' order their levels differently. Give it in one part.",
+               excerpt(name));
+  }
+  return meaning;
+}
+
+void read_column(Reader& reader, const ArrowArray& column, std::int64_t offset, std::int64_t rows,
+                 const std::string& name, double* to) {
+  if (reader.nothing) {
+    std::fill(to, to + rows, kMissing);
+  } else if (reader.encoded) {
+    const std::vector<double> meaning = meanings(reader, *column.dictionary, name);
+    copy_column(column, offset, rows, reader.copy, to);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      if (!std::isnan(to[i])) to[i] = meaning.at(static_cast<std::size_t>(to[i]));
+    }
+  } else if (reader.text != nullptr) {
+    const std::int64_t first = column.offset + offset;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      to[i] = is_present(column, first + i) ? reader.code(reader.text(column, first + i)) : kMissing;
+    }
+  } else {
+    copy_column(column, offset, rows, reader.copy, to);
   }
 }
 
@@ -118,20 +238,45 @@ void check_stream(int code, ArrowArrayStream& stream) {
   check_data(code == 0, "[table] the table cannot be read: {}", reason != nullptr ? reason : "no reason is given");
 }
 
-Dataset read(ArrowArrayStream& stream) {
+using Kinds = std::vector<std::pair<std::string, std::string>>;  // of columns whose type says it
+
+// Texts become levels, and dictionaries say what kind their columns are, unless the user says it.
+Kinds label_columns(Dataset& data, std::vector<Reader>& readers, const std::vector<std::string>& labels,
+                    const std::vector<std::string>& declared) {
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  Kinds kinds;
+  for (std::size_t j = 0; j < readers.size(); ++j) {
+    const std::string& name = data.names[j];
+    const Reader& reader = readers[j];
+    const bool nominal = is_in(labels, name);
+    if (reader.ordered && !nominal) {
+      if (!is_in(declared, name)) kinds.emplace_back(name, "ordered");
+    } else if (reader.text != nullptr) {
+      label_column(data, static_cast<int>(j), reader.labels,
+                   nominal          ? Labels::declared
+                   : reader.encoded ? Labels::category
+                                    : Labels::text);
+    } else if (reader.encoded && !is_in(declared, name)) {
+      kinds.emplace_back(name, "nominal");
+    }
+  }
+  return kinds;
+}
+
+std::pair<Dataset, Kinds> read(ArrowArrayStream& stream, const std::vector<std::string>& labels,
+                               const std::vector<std::string>& declared) {
   Received<ArrowSchema> schema;
   check_stream(stream.get_schema(&stream, &schema), stream);
   check_data(std::string_view(schema.format) == "+s",
              "[table] a single column came instead of a table. Give a data frame.");
   Dataset data;
-  std::vector<Copy> copies;
+  std::vector<Reader> readers;
   for (std::int64_t j = 0; j < schema.n_children; ++j) {
     const ArrowSchema& column = *schema.children[j];
     data.names.emplace_back(column.name != nullptr ? column.name : "");
-    copies.push_back(column.dictionary == nullptr ? copy_of(column.format) : nullptr);
-    check_data(copies.back() != nullptr,
-               "[table] column '{}' holds no numbers (Arrow type '{}'). Drop it, or turn it into numbers.",
-               excerpt(data.names.back()), column.format);
+    readers.push_back(reader_of(column, data.names.back()));
   }
   std::vector<std::unique_ptr<Received<ArrowArray>>> chunks;
   std::int64_t rows = 0;
@@ -142,16 +287,17 @@ Dataset read(ArrowArrayStream& stream) {
     rows += chunk->length;
     chunks.push_back(std::move(chunk));
   }
-  data.values.resize(static_cast<Index>(rows), static_cast<Index>(copies.size()));
+  data.values.resize(static_cast<Index>(rows), static_cast<Index>(readers.size()));
   Index row = 0;
   for (const auto& chunk : chunks) {
-    for (std::size_t j = 0; j < copies.size() && chunk->length > 0; ++j) {
-      copy_column(*chunk->children[j], chunk->offset, chunk->length, copies[j],
+    for (std::size_t j = 0; j < readers.size() && chunk->length > 0; ++j) {
+      read_column(readers[j], *chunk->children[j], chunk->offset, chunk->length, data.names[j],
                   data.values.col(static_cast<Index>(j)).data() + row);
     }
     row += static_cast<Index>(chunk->length);
   }
-  return data;
+  Kinds kinds = label_columns(data, readers, labels, declared);
+  return {std::move(data), std::move(kinds)};
 }
 
 }  // namespace
@@ -159,12 +305,15 @@ Dataset read(ArrowArrayStream& stream) {
 void bind_arrow(nb::module_& m) {
   m.def(
       "from_arrow",
-      [](const nb::object& table) {
+      [](const nb::object& table, const std::vector<std::string>& labels, const std::vector<std::string>& declared) {
         const nb::capsule capsule = nb::cast<nb::capsule>(table.attr("__arrow_c_stream__")());
         auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
-        return read(*stream);  // the capsule releases it
+        return read(*stream, labels, declared);  // the capsule releases it
       },
-      "table"_a, "The columns of anything with __arrow_c_stream__, copied once.");
+      "table"_a, "labels"_a, "declared"_a,
+      "The columns of anything with __arrow_c_stream__, copied once, and the kinds that their types tell. Columns "
+      "named "
+      "in labels are levels whatever they hold; of those in declared the kind is known.");
 }
 
 }  // namespace fansite::python

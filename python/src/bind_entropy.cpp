@@ -18,9 +18,8 @@ using Estimate = std::pair<double, double>;  // value, standard error
 
 Estimate pair_of(const EntropyEstimate& estimate) { return {estimate.value, estimate.standard_error}; }
 
-// Table, names, estimator, its options, those of the run, the model in use, warnings.
-using State = std::tuple<DoubleArray, std::vector<std::string>, std::string, Options, Options, nb::bytes,
-                         std::vector<std::string>>;
+// Table, estimator, its options, those of the run, the model in use, warnings.
+using State = std::tuple<Dataset, std::string, Options, Options, nb::bytes, std::vector<std::string>>;
 
 }  // namespace
 
@@ -62,18 +61,16 @@ void bind_entropy(nb::module_& m) {
           "__getstate__",
           [](const EntropyModel& self) {
             const std::string model = self.model();
-            return nb::make_tuple(to_numpy<double>(self.data().values), self.data().names, self.params().estimator,
-                                  to_dict(self.params().options), to_dict(self.params().run),
-                                  nb::bytes(model.data(), model.size()), self.warnings());
+            return nb::make_tuple(self.data(), self.params().estimator, to_dict(self.params().options),
+                                  to_dict(self.params().run), nb::bytes(model.data(), model.size()), self.warnings());
           },
           nb::sig("def __getstate__(self) -> tuple[object, ...]"))
       .def("__setstate__", [](EntropyModel& self, const State& state) {
-        const auto& [values, names, estimator, options, run_options, model, warnings] = state;
+        const auto& [data, estimator, options, run_options, model, warnings] = state;
         EntropyParams params(estimator);
         assign(params.options, options);
         params.run = assigned<RunParams>(run_options);
-        new (&self)
-            EntropyModel({names, copied<double>(values)}, params, std::string(model.c_str(), model.size()), warnings);
+        new (&self) EntropyModel(data, params, std::string(model.c_str(), model.size()), warnings);
       });
   m.def(
       "fit_entropies",

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fansite
@@ -70,19 +73,85 @@ def test_in_a_pipeline_and_a_grid_search(features) -> None:
 
 def test_nothing_to_select() -> None:
     noise = np.random.default_rng(1).standard_normal((300, 5))
-    selector = fansite.BoundarySelector().fit(noise[:, :4], noise[:, 4])
+    with pytest.warns(fansite.DataWarning, match="no feature tells anything about y beyond chance"):
+        selector = fansite.BoundarySelector().fit(noise[:, :4], noise[:, 4])
     assert not selector.support_.any()
     with pytest.warns(UserWarning, match="No features were selected"):
         assert selector.transform(noise[:, :4]).shape == (300, 0)
 
 
-def test_flows_on_two_values_are_warned_of(features) -> None:
+@pytest.mark.filterwarnings("ignore::fansite.DataWarning")
+def test_two_classes_of_any_type(linear, features) -> None:
     X, y = features
     classes = y > y.median()
-    with pytest.warns(fansite.DataWarning, match="'y' holds two values, in which flows see little"):
-        fansite.BoundarySelector(**QUICK_FLOW).fit(X, classes)
-    found = fansite.BoundarySelector(estimator="gaussian").fit(X, classes)  # quietly: warnings are errors here
-    assert found.support_.any()
+    expected = fansite.BoundarySelector(estimator="gaussian").fit(X, classes)
+    assert expected.support_.any()
+    for same in (
+        classes.astype(int),
+        classes.to_numpy(),
+        classes.map({True: "yes", False: "no"}),
+        classes.map({True: "yes", False: "no"}).astype("category"),
+        np.where(classes, "yes", "no"),
+        np.where(classes, "yes", "no").astype(object),
+        list(np.where(classes, "yes", "no")),
+        pl.Series(classes.to_list()),
+    ):
+        found = fansite.BoundarySelector(estimator="gaussian").fit(X, same)
+        assert np.array_equal(found.support_, expected.support_)
+
+
+def test_many_classes(features) -> None:
+    X, y = features
+    X = X.iloc[:, :4].assign(x0=y)
+    thirds = np.array(["low", "middle", "high"])[np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))]
+    settings = {"effort": "quick", "steps": 300}
+    found = fansite.BoundarySelector(**settings).fit(X, thirds)
+    assert "x0" in found.get_feature_names_out()
+    assert found.result_.estimator == "flow"
+    numbers = pd.Series(thirds).map({"high": 0, "low": 1, "middle": 2})  # as the labels are sorted
+    same = fansite.BoundarySelector(y_kind="nominal", **settings).fit(X, numbers)
+    assert np.array_equal(same.support_, found.support_)
+    with pytest.raises(ValueError, match="Gaussian estimator cannot use classes without an order; use estimator='flow'"):
+        fansite.BoundarySelector(estimator="gaussian").fit(X, thirds)
+    with pytest.raises(ValueError, match="y_kind = 'classes' is unknown; use 'auto', 'continuous'"):
+        fansite.BoundarySelector(y_kind="classes").fit(X, thirds)
+
+
+@pytest.mark.filterwarnings("ignore::fansite.DataWarning")
+def test_features_of_all_kinds_with_missing_cells() -> None:
+    random = np.random.default_rng(0)
+    group = random.choice(["a", "b"], 300)
+    dose = random.normal(size=300)
+    X = pd.DataFrame(
+        {
+            "group": pd.Categorical(group),
+            "dose": np.where(random.uniform(size=300) < 0.1, np.nan, dose),
+            "count": pd.array(random.poisson(2, 300), dtype="Int64"),
+        }
+    )
+    y = dose + 2 * (group == "b") + 0.3 * random.normal(size=300)
+    for table in (X, pl.from_pandas(X)):
+        selector = fansite.BoundarySelector(estimator="gaussian").fit(table, y)
+        assert list(selector.get_feature_names_out()) == ["group", "dose"]
+    assert selector.transform(X).shape == (300, 2)
+    kept = clone(selector).set_output(transform="pandas").fit_transform(X, y)
+    pd.testing.assert_frame_equal(kept, X[["group", "dose"]])
+    holes = X[["dose"]].to_numpy()
+    assert fansite.BoundarySelector(estimator="gaussian").fit(holes, y).support_.tolist() == [True]
+    encode = make_column_transformer((OneHotEncoder(), ["group"]), remainder=SimpleImputer())
+    pipeline = make_pipeline(clone(selector).set_output(transform="pandas"), encode, LinearRegression())
+    assert pipeline.fit(X, y).score(X, y) > 0.7
+
+
+@pytest.mark.filterwarnings("ignore::fansite.DataWarning")
+def test_weights_and_groups_of_rows(features) -> None:
+    X, y = features
+    repeated = np.repeat(np.arange(len(X)), 5)
+    X, y = X.iloc[repeated].reset_index(drop=True), y.iloc[repeated].reset_index(drop=True)
+    noisy = y + np.random.default_rng(0).normal(size=len(y))
+    single = fansite.BoundarySelector(estimator="gaussian").fit(X, noisy)
+    grouped = fansite.BoundarySelector(estimator="gaussian").fit(X, noisy, group=repeated, weight=np.ones(len(y)))
+    assert grouped.boundary_.members[0].p_value > single.boundary_.members[0].p_value
 
 
 def test_clones_have_learnt_nothing(features) -> None:

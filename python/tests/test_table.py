@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -110,11 +113,15 @@ def test_missing_cells(values) -> None:
 @pytest.mark.parametrize(
     ("table", "error", "sentence"),
     [
-        (pd.DataFrame({"a": [1.0], "b": ["text"]}), ValueError, "column 'b' holds .*not numbers. Drop it"),
-        (pl.DataFrame({"a": [1.0], "b": ["text"]}), ValueError, "column 'b' holds no numbers"),
+        (pd.DataFrame({"a": [1.0], "b": [{}]}), ValueError, "column 'b' holds dict, neither numbers nor text. Drop it"),
+        (pd.DataFrame({"a": [1.0], "b": [1 + 2j]}), ValueError, "column 'b' holds complex, neither numbers nor text"),
+        (pl.DataFrame({"a": [1.0], "b": [[1]]}), ValueError, "column 'b' holds neither numbers nor text"),
+        (pd.DataFrame({"a": ["1", "2"]}), ValueError, "'a' holds numbers written as text, such as '1'. Turn it into"),
+        (pl.DataFrame({"a": ["1", "2", "?"]}), ValueError, r"'a' holds the text '\?' among numbers, all written as text"),
+        (pd.DataFrame({"a": ["?", 1, 2]}), ValueError, r"'a' holds the text '\?' among numbers. Correct it"),
         (pl.DataFrame({"a": [1.0]}).lazy(), TypeError, r"Give X.collect\(\)"),
         (np.zeros(3), ValueError, "1 dimensions came instead of 2"),
-        (np.array([["a", "b"]]), ValueError, r"X.astype\(float\)"),
+        (np.array([[b"a"]]), ValueError, r"X.astype\(float\)"),
         (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), ValueError, "two columns are called 'a'"),
         (pd.DataFrame([[1.0, 2.0]], columns=["a", 1]), ValueError, "some columns have names and 1 has not"),
     ],
@@ -131,3 +138,232 @@ def test_odd_columns_are_told(values) -> None:
         found = fansite.MarkovBoundary().fit(frame)
     assert found.result_["copy"].copy_of == "TP53"
     assert found.boundaries_["copy"] == found.boundaries_["TP53"]
+
+
+# ---- What types tell ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def study() -> pd.DataFrame:
+    """A column of every kind, and missing cells."""
+    random = np.random.default_rng(0)
+    rows = 200
+    dose = random.normal(size=rows)
+    site = pd.Series(random.choice(["A", "B", "C"], rows), dtype="str")
+    effect = dose + 2 * (site == "B") + 0.5 * random.normal(size=rows)
+    stage = np.array(["low", "mid", "high"])[np.digitize(dose, [-0.5, 0.5])]
+    frame = pd.DataFrame(
+        {
+            "site": site,
+            "dose": dose,
+            "effect": effect,
+            "well": effect > 0.5,
+            "stage": pd.Categorical(stage, ["low", "mid", "high"], ordered=True),
+            "visits": pd.array(random.poisson(2, rows), dtype="Int64"),
+            "code": pd.Categorical(random.choice([30, 10, 20], rows)),
+            "drug": pd.Categorical(random.choice(["x", "none"], rows), ["x", "none", "never used"]),
+        }
+    )
+    frame.loc[3, "visits"] = pd.NA
+    frame.loc[4, "site"] = None
+    return frame
+
+
+KINDS = {
+    "site": "nominal",
+    "dose": "continuous",
+    "effect": "continuous",
+    "well": "ordered",
+    "stage": "ordered",
+    "visits": "ordered",
+    "code": "nominal",
+    "drug": "nominal",
+}
+
+
+def kinds_of(facts: fansite.Inspection) -> dict[str, str]:
+    return {column.name: column.kind for column in facts.columns}
+
+
+def test_types_tell_kinds(study) -> None:
+    facts = fansite.inspect(study)
+    assert kinds_of(facts) == KINDS
+    assert [each.name for each in facts.columns if each.declared] == ["site", "stage", "code", "drug"]
+    assert facts["site"].labels == ["A", "B", "C"]
+    assert facts["code"].labels == ["10", "20", "30"]  # numbers in their order
+    assert facts["drug"].labels == ["none", "x"]  # those that occur; text is what it says
+    assert facts["stage"].range == (0, 2)
+    assert facts["visits"].missing == facts["site"].missing == pytest.approx(1 / 200)
+    assert facts.incomplete_rows == 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pa.Table.from_pandas,
+        pa.RecordBatch.from_pandas,
+        lambda frame: pa.concat_tables([pa.Table.from_pandas(frame[:70]), pa.Table.from_pandas(frame[70:])]),
+        lambda frame: frame.astype({"site": object}),
+        lambda frame: frame.astype({"site": "string[pyarrow]", "dose": "double[pyarrow]"}),
+    ],
+)
+def test_every_way_tells_the_same(make, study) -> None:
+    assert fansite.inspect(make(study)) == fansite.inspect(study)
+
+
+def test_polars(study) -> None:
+    plain = study.drop(columns=["stage", "code"])  # which pandas hands over as text and numbers
+    assert fansite.inspect(pl.from_pandas(plain)) == fansite.inspect(plain)
+    levels = list(study["stage"].cat.categories)
+    stage = pl.DataFrame({"stage": pl.Series(study["stage"].astype(str), dtype=pl.Enum(levels)), "dose": study["dose"]})
+    assert fansite.inspect(stage) == fansite.inspect(study[["stage", "dose"]])
+
+
+def test_arrays_of_objects(study) -> None:
+    mixed = study[["site", "dose", "well"]]
+    expected = fansite.inspect(mixed.set_axis(["x1", "x2", "x3"], axis=1))
+    assert fansite.inspect(mixed.to_numpy(dtype=object)) == expected
+    assert fansite.inspect(mixed.to_numpy(dtype=object).tolist()) == expected
+
+
+def test_files(study, tmp_path) -> None:
+    plain = study[["site", "dose", "visits"]]
+    plain.to_csv(tmp_path / "study.csv", index=False)
+    plain.to_parquet(tmp_path / "study.parquet")
+    expected = fansite.inspect(plain)
+    assert fansite.inspect(tmp_path / "study.csv") == expected
+    assert fansite.inspect(str(tmp_path / "study.parquet")) == expected
+    indexed = plain.set_axis([f"r{i}" for i in range(len(plain))])
+    indexed.to_parquet(tmp_path / "indexed.parquet")
+    assert fansite.inspect(tmp_path / "indexed.parquet") == expected
+    with pytest.raises(FileNotFoundError):
+        fansite.inspect(tmp_path / "nothing.parquet")
+    with pytest.raises(ValueError, match="'study.xlsx' has an unknown ending"):
+        fansite.inspect("study.xlsx")
+
+
+def test_parquet_without_pyarrow(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ImportError, match="reading Parquet files needs pyarrow: pip install pyarrow"):
+        fansite.inspect("study.parquet")
+
+
+def dates(make) -> pd.DataFrame:
+    return pd.DataFrame({"dose": range(60), "when": make(60)})
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        dates(lambda rows: pd.date_range("2020", periods=rows)),
+        dates(lambda rows: pd.timedelta_range("1h", periods=rows)),
+        dates(lambda rows: pd.period_range("2020", periods=rows, freq="D")),
+        dates(lambda rows: pd.date_range("2020", periods=rows).date),
+        dates(lambda rows: pd.date_range("2020", periods=rows).astype(str)),
+        pl.from_pandas(dates(lambda rows: pd.date_range("2020", periods=rows))),
+    ],
+)
+def test_dates_are_refused_with_a_hint(table) -> None:
+    with pytest.raises(ValueError, match="'when' holds dates or times .*Give a number, for example days since"):
+        fansite.inspect(table)
+
+
+def test_identifiers_are_refused_as_in_files(study, tmp_path) -> None:
+    table = study[["dose"]].assign(name=[f"patient {i}" for i in range(len(study))])
+    table.to_csv(tmp_path / "study.csv", index=False)
+    sentence = "column 'name' looks like identifiers or free text such as 'patient 0': 200 of 200 cells are different"
+    for given in (table, pl.from_pandas(table), table.astype({"name": "category"}), tmp_path / "study.csv"):
+        with pytest.raises(ValueError, match=sentence):
+            fansite.inspect(given)
+        assert fansite.inspect(given, kinds={"name": "nominal"})["name"].distinct == 200
+
+
+# ---- What users say -------------------------------------------------------------------------------------------------
+
+
+def test_kinds_overrule(study) -> None:
+    said = {"stage": "nominal", "visits": "nominal", "code": "continuous"}
+    for table in (study, pa.Table.from_pandas(study)):
+        facts = fansite.inspect(table, kinds=said)
+        assert kinds_of(facts) == {**KINDS, **said}
+        assert facts["stage"].labels == ["high", "low", "mid"]
+
+
+def test_weights_and_groups_by_name_or_as_arrays(study) -> None:
+    weights = np.linspace(1, 2, len(study))
+    patients = [f"patient {i // 4}" for i in range(len(study))]
+    with_columns = study.assign(weight=weights, group=patients)
+    by_name = fansite.inspect(with_columns, weight="weight", group="group")
+    assert by_name == fansite.inspect(study, weight=weights, group=patients)
+    assert by_name == fansite.inspect(study, weight=pd.Series(weights), group=pl.Series(patients))
+    assert by_name.groups == 50 and by_name.effective_rows < 200
+    assert fansite.inspect(pa.Table.from_pandas(with_columns), weight="weight", group="group") == by_name
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "sentence"),
+    [
+        ({"kinds": {"dse": "nominal"}}, ValueError, "no column is called 'dse'. Did you mean 'dose'"),
+        ({"kinds": {"dose": "round"}}, ValueError, "'round' is unknown; use continuous, ordered, atoms or nominal"),
+        ({"kinds": {"site": "ordered"}}, ValueError, "'site' holds text, whose order is not known"),
+        ({"kinds": ["dose"]}, TypeError, "give a dictionary of names and kinds"),
+        ({"context": "nowhere"}, ValueError, "no column is called 'nowhere'"),
+        ({"context": [1]}, TypeError, "give a list of names"),
+        ({"weight": "dose"}, ValueError, "weights are positive numbers"),
+        ({"weight": [1.0, 2.0]}, ValueError, "2 values came for 200 rows"),
+        ({"group": "site"}, ValueError, "the group 'site' of row 5 is missing"),
+        ({"missing": "error"}, ValueError, "2 missing cells in columns 'site', 'visits'"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(said, error, sentence, study) -> None:
+    with pytest.raises(error, match=sentence):
+        fansite.inspect(study, **said)
+
+
+def test_inspect_is_that_of_the_command_line(study, tmp_path, program) -> None:
+    path = tmp_path / "study.csv"
+    study[["site", "dose", "effect", "visits"]].to_csv(path, index=False)
+    facts = fansite.inspect(path, context="site", kinds={"visits": "ordered"})
+    options = [path, "--context", "site", "--kind", "visits=ordered"]
+    assert facts.to_json() == program.result("inspect", *options, "--json")
+    assert repr(facts) == program.result("inspect", *options)
+    assert facts.to_dict()["rows"] == facts.rows == 200
+    assert list(facts.to_pandas()["name"]) == ["site", "dose", "effect", "visits"]
+
+
+@pytest.mark.filterwarnings("ignore::fansite.DataWarning")
+def test_results_with_roles_are_those_of_the_command_line(study, tmp_path, program) -> None:
+    weights, groups = np.linspace(1, 2, len(study)), np.arange(len(study)) // 4
+    table = study[["dose", "effect", "visits"]].assign(weight=weights, group=groups)
+    table.to_csv(tmp_path / "study.csv", index=False)
+    settings = {"estimator": "gaussian", "context": ["visits"]}
+    found = fansite.MarkovBoundary(weight="weight", group="group", **settings).fit(table)
+    arrays = fansite.MarkovBoundary(weight=weights, group=groups, **settings).fit(table[["dose", "effect", "visits"]])
+    assert found.result_ == arrays.result_
+    assert found.result_.settings["table"] == {"context": ["visits"], "weight": "weight", "group": "group"}
+    assert list(found.feature_names_in_) == ["dose", "effect", "visits"]
+    options = ["--estimator", "gaussian", "--context", "visits", "--weight", "weight", "--group", "group"]
+    written = fansite.BoundariesResult.from_json(program.result("mb", tmp_path / "study.csv", *options))
+    assert written == found.result_
+    assert fansite.verify(found, table)
+    assert fansite.verify(written, tmp_path / "study.csv")
+    assert fansite.verify(arrays, table[["dose", "effect", "visits"]], weight=weights, group=groups)
+    with pytest.raises(ValueError, match="is the result of another table"):
+        fansite.verify(found, table, weight="weight", group="group", context=())
+
+
+@pytest.mark.filterwarnings("ignore::fansite.DataWarning")
+def test_entropies_and_graphs_take_roles_too(study) -> None:
+    table = study[["dose", "effect", "well", "visits"]]
+    weights = np.linspace(1, 2, len(table))
+    model = fansite.EntropyModel(estimator="gaussian", weight=weights, context="visits").fit(table)
+    again = pickle.loads(pickle.dumps(model))
+    told = model.mutual_information("dose", "effect")
+    assert told > 0.2 and again.mutual_information("dose", "effect") == told
+    assert again.information("dose", ["effect"]) == model.information("dose", ["effect"])
+    assert fansite.verify(model.information("dose", ["effect"]), table, weight=weights)
+    with pytest.raises(ValueError, match="'visits' is context, which is always given"):
+        model.entropy("visits")
+    graph = fansite.CausalGraph(estimator="gaussian", kinds={"visits": "continuous"}).fit(table)
+    assert graph.result_.settings["table"] == {"kinds": {"visits": "continuous"}}
+    assert fansite.verify(graph, table)

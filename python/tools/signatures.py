@@ -70,6 +70,14 @@ TARGETS = Argument(
     "sequence of str, str or None",
     "Variables to find the boundary of; None: every one",
 )
+Y_KIND = Argument(
+    "y_kind",
+    "str",
+    '"auto"',
+    "{'auto', 'continuous', 'ordered', 'atoms', 'nominal'}",
+    "What ``y`` is; 'auto': text and categories are classes ('nominal'), numbers are what their values show, so "
+    "say 'nominal' for classes that are numbers",
+)
 KNOWLEDGE = Argument(
     "knowledge",
     "Knowledge | str | os.PathLike[str] | None",
@@ -80,6 +88,34 @@ KNOWLEDGE = Argument(
 MISSING = Argument(
     "missing", "str", '"use"', "{'use', 'drop', 'error'}", "Missing cells: use the rows as far as they go, drop the rows, or an error"
 )
+KINDS = Argument(
+    "kinds",
+    "Mapping[str, str] | None",
+    "None",
+    "dict or None",
+    "What columns are, by name: 'continuous', 'ordered', 'atoms' or 'nominal'; others by their types and values",
+)
+CONTEXT = Argument(
+    "context",
+    "Sequence[str] | str | None",
+    "None",
+    "sequence of str, str or None",
+    "Columns that are conditioned on everywhere, such as batch or site; never targets or members",
+)
+WEIGHT = Argument(
+    "weight",
+    "Any",
+    "None",
+    "str, array-like or None",
+    "The column of the rows' weights, or one positive number a row; only ratios matter",
+)
+GROUP = Argument(
+    "group",
+    "Any",
+    "None",
+    "str, array-like or None",
+    "A column, or one value a row: rows that share it are not independent, as visits of one patient",
+)
 RANDOM_STATE = Argument(
     "random_state",
     SEED,
@@ -89,7 +125,8 @@ RANDOM_STATE = Argument(
 )
 JOBS = Argument("n_jobs", "int | None", "None", "int or None", "Threads; None: one per core. The answer is the same")
 VERBOSE = Argument("verbose", "int | bool", "False", "bool", "Show progress, with tqdm if it is installed")
-RUNNING = [MISSING, RANDOM_STATE, JOBS, VERBOSE]
+ROLES = [KINDS, CONTEXT, WEIGHT, GROUP]
+RUNNING = [MISSING, *ROLES, RANDOM_STATE, JOBS, VERBOSE]
 FILES = [path("model"), path("save_model"), path("checkpoint")]
 BUDGET = described(RUN["time_budget"])
 
@@ -113,6 +150,8 @@ CLASSES = {
         method("method", "fansite", "options"),
         *without_pairs,
         options("options", "the method"),
+        KINDS,
+        Y_KIND,
         RANDOM_STATE,
         JOBS,
         VERBOSE,
