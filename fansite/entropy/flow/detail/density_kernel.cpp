@@ -230,7 +230,7 @@ HWY_INLINE void head(const TermStep& s) {
   }
 }
 
-void all_output_sums(const TermStep& s) {
+HWY_INLINE void all_output_sums(const TermStep& s) {
   const std::ptrdiff_t outputs = 3 * s.sigmoids;
   std::ptrdiff_t c = 0;
   for (; c + kOutputs <= outputs; c += kOutputs) output_sums<kOutputs>(s, c);
@@ -295,7 +295,7 @@ HWY_INLINE void latent(const TermStep& s, std::ptrdiff_t i, V x, V& z, V& deriva
   derivative = hn::Mul(hn::Mul(hn::Max(slope, constant(1e-37f)), both), inverse);
 }
 
-void cells_impl(const kernel::CellsStep& step) {
+HWY_NOINLINE void cells_impl(const kernel::CellsStep& step) {
   const TermStep& s = step.term;
   all_output_sums(s);
   slopes_and_weights(s);
