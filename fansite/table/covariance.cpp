@@ -130,9 +130,7 @@ std::vector<Vector> context_values(const Dataset& data, const TableFacts& facts)
     }
     const NominalLevels levels = nominal_levels(data, j);
     for (std::size_t level = 1; level < levels.values.size(); ++level) {
-      result.push_back(data.values.col(j).unaryExpr([&](double x) {
-        return std::isnan(x) ? x : x == levels.values[level] ? 1.0 : 0.0;
-      }));
+      result.push_back(levels.indicator(data.values.col(j), level));
     }
   }
   return result;

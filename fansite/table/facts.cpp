@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "fansite/base/error.h"
@@ -36,22 +37,47 @@ NominalLevels nominal_levels(const Dataset& data, int column) {
   for (const double value : data.values.col(column)) {
     if (!std::isnan(value)) ++rows[value];
   }
+  std::vector<double> by_rows;  // the most frequent first
+  for (const auto& [value, count] : rows) by_rows.push_back(value);
+  std::stable_sort(by_rows.begin(), by_rows.end(), [&](double a, double b) { return rows[a] > rows[b]; });
+  const auto rare = std::find_if(by_rows.begin(), by_rows.end(),
+                                 [&](double value) { return rows[value] < NominalLevels::kFewestRows; });
+  std::size_t own = std::min(static_cast<std::size_t>(rare - by_rows.begin()), NominalLevels::kMostLevels);
+  own = std::max<std::size_t>(own, 1);                  // the first is what all others are compared with
+  if (by_rows.size() <= own + 1) own = by_rows.size();  // one alone is as well called by its name
   NominalLevels result;
   result.column = column;
-  for (const auto& [value, count] : rows) result.values.push_back(value);
-  const auto most =
-      std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most != rows.end()) {
-    std::erase(result.values, most->first);
-    result.values.insert(result.values.begin(), most->first);
-  }
-  for (const double value : result.values) {
-    const auto& labels =
-        data.columns.empty() ? std::vector<std::string>() : data.columns[static_cast<std::size_t>(column)].levels;
-    const bool labelled = value >= 0 && value < static_cast<double>(labels.size());
-    result.labels.push_back(labelled ? labels[static_cast<std::size_t>(value)] : fmt::format("{}", value));
+  for (std::size_t k = own; k < by_rows.size(); ++k) result.pooled.push_back(static_cast<int>(rows[by_rows[k]]));
+  by_rows.resize(own);
+  if (!by_rows.empty()) std::sort(by_rows.begin() + 1, by_rows.end());
+  result.values = std::move(by_rows);
+  for (const double value : result.values) result.labels.push_back(level_label(data, column, value));
+  if (!result.pooled.empty()) {
+    result.values.push_back(std::numeric_limits<double>::quiet_NaN());
+    result.labels.emplace_back(NominalLevels::kOther);
   }
   return result;
+}
+
+int NominalLevels::level_of(double value) const {
+  if (std::isnan(value)) return -1;
+  const auto found = std::find(values.begin(), values.end(), value);
+  const auto place = static_cast<int>(found - values.begin());
+  return pooled.empty() && found == values.end() ? -1 : std::min(place, static_cast<int>(values.size()) - 1);
+}
+
+Vector NominalLevels::indicator(const Vector& column_values, std::size_t level) const {
+  return column_values.unaryExpr([&](double x) {
+    const int own = level_of(x);
+    return own < 0 ? std::numeric_limits<double>::quiet_NaN() : own == static_cast<int>(level) ? 1.0 : 0.0;
+  });
+}
+
+std::string level_label(const Dataset& data, int column, double value) {
+  const auto& labels =
+      data.columns.empty() ? std::vector<std::string>() : data.columns[static_cast<std::size_t>(column)].levels;
+  const bool labelled = value >= 0 && value < static_cast<double>(labels.size());
+  return labelled ? labels[static_cast<std::size_t>(value)] : fmt::format("{}", value);
 }
 
 std::string indicator_name(const std::string& column, const std::string& level) {
@@ -80,10 +106,7 @@ LearnableTable::LearnableTable(const Dataset& table, const TableFacts& facts) {
     NominalLevels& levels = nominal.emplace_back(nominal_levels(table, j));
     for (std::size_t level = 1; level < levels.values.size(); ++level) {
       levels.indicators.push_back(static_cast<int>(columns.size()));
-      const double value = levels.values[level];
-      add(indicator_name(table.names[at], levels.labels[level]), table.values.col(j).unaryExpr([&](double x) {
-        return std::isnan(x) ? x : x == value ? 1.0 : 0.0;
-      }),
+      add(indicator_name(table.names[at], levels.labels[level]), levels.indicator(table.values.col(j), level),
           ColumnKind::ordered);
     }
   }

@@ -22,12 +22,24 @@ struct TableFacts {
   explicit TableFacts(const Dataset& data);
 };
 
-/// The levels of a nominal column, the one with most rows first, and the indicator columns of the others.
+/// The levels of a nominal column, the one with most rows first, and the indicator columns of the others. What has
+/// fewer than kFewestRows rows, or comes after the kMostLevels most frequent, is one level together, "(other)", if that
+/// spares a level: nothing could be learnt of so few rows alone, and every indicator costs all others some power.
 struct NominalLevels {
+  static constexpr Index kFewestRows = 10;
+  static constexpr std::size_t kMostLevels = 20;
+  static constexpr const char* kOther = "(other)";
+
   int column = 0;                   ///< of the table
   std::vector<std::string> labels;  ///< of all levels
-  std::vector<double> values;       ///< the numbers that stand for them
+  std::vector<double> values;       ///< the numbers that stand for them; NaN for the others together
+  std::vector<int> pooled;          ///< rows of each that is among the others
   std::vector<int> indicators;      ///< columns of the learnable table, one fewer
+
+  /// Which level a number stands for; −1 for NaN.
+  int level_of(double value) const;
+  /// 1 where the column has this level, 0 where it has another, NaN where its cell is absent.
+  Vector indicator(const Vector& column_values, std::size_t level) const;
 };
 
 /// The columns that take part, as a table of numbers of their own: a nominal column of K levels is K − 1 indicators,
@@ -41,8 +53,10 @@ struct LearnableTable {
   LearnableTable(const Dataset& table, const TableFacts& facts);
 };
 
-/// Of one nominal column. The label of a number without one is its digits.
+/// Of one nominal column.
 NominalLevels nominal_levels(const Dataset& data, int column);
+/// What a number of a nominal column stands for; without a label, its digits.
+std::string level_label(const Dataset& data, int column, double value);
 std::string indicator_name(const std::string& column, const std::string& level);
 
 }  // namespace fansite

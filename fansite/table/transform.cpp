@@ -16,8 +16,6 @@ namespace fansite {
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
-// The open ends of the first and the last interval: beyond any score, but a number that files and products can hold.
-constexpr double kBeyond = 1e15;
 
 /// m of the m-spacings: half of √N, so that a window of 2m ranks averages out the noise of single gaps (its relative
 /// error is about 1/√2m) and yet covers a share of the rows that goes to 0.
@@ -118,8 +116,8 @@ void fit_rank(ColumnTransform& transform, const Eigen::Ref<const Vector>& values
     const bool interval = column == ColumnKind::ordered || (column == ColumnKind::atoms && end - first > 1);
     double low = score, high = score;
     if (interval) {
-      low = std::max(normal_quantile(static_cast<double>(first) / count), -kBeyond);
-      high = std::min(normal_quantile(static_cast<double>(end) / count), kBeyond);
+      low = std::max(normal_quantile(static_cast<double>(first) / count), -kOpenEnd);
+      high = std::min(normal_quantile(static_cast<double>(end) / count), kOpenEnd);
       score = mean_between(low, high, static_cast<double>(end - first) / count);
     }
     if (column != ColumnKind::continuous) {

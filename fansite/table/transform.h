@@ -24,6 +24,9 @@ constexpr auto enum_names(TransformKind) {
       {{TransformKind::rank, "rank"}, {TransformKind::standardise, "standardise"}, {TransformKind::none, "none"}});
 }
 
+/// The open end of an interval, or −: beyond any score, but a number that files and products can hold.
+inline constexpr double kOpenEnd = 1e15;
+
 /// What a flow knows of a cell: a number, an interval (low, high], or nothing.
 struct Cell {
   double score = 0;          ///< as a condition; of an interval the mean of the standard normal inside it; NaN: absent
@@ -37,7 +40,7 @@ struct ColumnTransform {
   TransformKind kind = TransformKind::none;
   double shift = 0, scale = 1;    ///< standardise: (x − shift) / scale
   std::vector<double> x, z;       ///< rank: the distinct values, ascending, and their scores
-  std::vector<double> low, high;  ///< of the values that are intervals, else equal to z; ±1e15: open; empty: none is
+  std::vector<double> low, high;  ///< of the values that are intervals, else equal to z; empty: none is
   double log_slope = 0;  ///< mean ln dx/dz over the fitted values: what an entropy gains on the way back to the
                          ///< original scale. NaN where that is not defined: many equal values, or one only
 

@@ -25,11 +25,41 @@ SubsetSampler::SubsetSampler(int variables, SubsetKind kind, int max_size)
     : variables_(variables),
       kind_(kind),
       max_size_(max_size),
+      columns_(variables),
+      most_columns_(variables),
       chosen_((static_cast<std::size_t>(std::max(variables, 0)) + 63) / 64) {
   const int least = kind == SubsetKind::leaf ? 0 : 1;
   const int most = kind == SubsetKind::leaf ? variables - 1 : variables;
   check(least <= max_size && max_size <= most, "[flow] subsets of up to {} of {} variables; use {} to {}", max_size,
         variables, least, most);
+}
+
+SubsetSampler::SubsetSampler(std::vector<int> first_columns, int columns, SubsetKind kind, int max_size,
+                             int most_columns)
+    : SubsetSampler(static_cast<int>(first_columns.size()), kind,
+                    std::min(max_size, static_cast<int>(first_columns.size()) - (kind == SubsetKind::leaf ? 1 : 0))) {
+  columns_ = columns;
+  most_columns_ = most_columns;
+  first_ = std::move(first_columns);
+  first_.push_back(columns);
+}
+
+// Variables to their columns. Of a set that is too wide some variables go, whichever chance says; never the last, which
+// is the leaf.
+void SubsetSampler::expand(Random& random, Subset& subset) const {
+  int width = 0;
+  for (const int variable : subset) width += this->width(variable);
+  while (width > most_columns_ && subset.size() > 1) {
+    const auto gone = subset.begin() + random.below(static_cast<std::uint32_t>(subset.size()) - 1);
+    width -= this->width(*gone);
+    subset.erase(gone);
+  }
+  const Subset variables = std::exchange(subset, {});
+  for (const int variable : variables) {
+    for (int k = 0; k < this->width(variable); ++k) {
+      subset.push_back(first_[static_cast<std::size_t>(variable)] + k);
+    }
+  }
 }
 
 void SubsetSampler::draw(Random& random, Subset& subset) {
@@ -59,6 +89,7 @@ void SubsetSampler::draw(Random& random, Subset& subset) {
     for (; word != 0; word &= word - 1) subset.push_back(first + std::countr_zero(word));
   }
   if (leaf) subset.push_back(variables_ - 1);
+  if (!first_.empty()) expand(random, subset);
 }
 
 void SubsetSampler::draw(Random& random, const CellRow& row, Subset& subset) {
@@ -67,10 +98,10 @@ void SubsetSampler::draw(Random& random, const CellRow& row, Subset& subset) {
   std::erase_if(subset, absent);
   if (!subset.empty()) return;
   int held = 0;
-  for (int j = 0; j < variables_; ++j) held += absent(j) ? 0 : 1;
+  for (int j = 0; j < columns_; ++j) held += absent(j) ? 0 : 1;
   check(held > 0, "[flow] a row without any cell to train on");
   int skip = static_cast<int>(random.below(static_cast<std::uint32_t>(held)));
-  for (int j = 0; j < variables_; ++j) {
+  for (int j = 0; j < columns_; ++j) {
     if (!absent(j) && skip-- == 0) subset.push_back(j);
   }
 }

@@ -35,6 +35,7 @@ struct RowCells {
   const RowTable* low = nullptr;
   const RowTable* high = nullptr;
   Vector reliability = {};          ///< of each column (base.h); empty: all are numbers
+  std::vector<int> variables = {};  ///< first column of each, those of one side by side; empty: every column is one
   const Vector* weights = nullptr;  ///< of each row; null: all alike
 
   Index rows() const { return score->rows(); }
@@ -59,15 +60,26 @@ constexpr auto enum_names(SubsetKind) {
 class SubsetSampler {
  public:
   SubsetSampler(int variables, SubsetKind kind, int max_size);
-  /// The variables drawn, ascending, into `subset`.
+  /// Variables of several columns each (RowCells::variables), which are drawn together or not at all: nobody asks for
+  /// the density of half the indicators of a factor. `most_columns`: of a subset; sizes are cut to what there is.
+  SubsetSampler(std::vector<int> first_columns, int columns, SubsetKind kind, int max_size, int most_columns);
+  /// The columns drawn, ascending, into `subset`.
   void draw(Random& random, Subset& subset);
   /// The same, less those that are absent in a row that has one at least; if all are, one of those it has.
   void draw(Random& random, const CellRow& row, Subset& subset);
 
  private:
+  void expand(Random& random, Subset& subset) const;
+  int width(int variable) const {
+    return first_[static_cast<std::size_t>(variable) + 1] - first_[static_cast<std::size_t>(variable)];
+  }
+
   int variables_;
   SubsetKind kind_;
   int max_size_;
+  int columns_;
+  int most_columns_;
+  std::vector<int> first_;             // column of each variable, and of none at the end; empty: each is one
   std::vector<std::uint64_t> chosen_;  // one bit per variable
 };
 

@@ -2,9 +2,11 @@
 #include "fansite/entropy/flow/cells.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/ensemble.h"
 
 namespace fansite::flow {
 
@@ -28,6 +30,32 @@ CellTable cells_of(const std::vector<ColumnTransform>& transforms, const MatrixV
       cells.high(i, j) = static_cast<float>(cell.high);
     }
   });
+  return cells;
+}
+
+Cell implied_zero(const ColumnTransform& indicator) {
+  Cell cell = indicator.cell(0);
+  cell.low = -kOpenEnd;
+  cell.high = kOpenEnd;
+  return cell;
+}
+
+CellTable cells_of(const Ensemble& ensemble, const MatrixView& values) {
+  CellTable cells = cells_of(ensemble.transforms, values);
+  for (const Factor& factor : ensemble.factors) {
+    for (Index row = 0; row < values.rows(); ++row) {
+      bool implied = false;
+      for (const int column : factor.columns) {
+        if (implied && cells.is_coarse(column)) {
+          const Cell cell = implied_zero(ensemble.transforms[static_cast<std::size_t>(column)]);
+          cells.score(row, column) = static_cast<float>(cell.score);
+          cells.low(row, column) = static_cast<float>(cell.low);
+          cells.high(row, column) = static_cast<float>(cell.high);
+        }
+        implied = implied || values(row, column) == 1.0;
+      }
+    }
+  }
   return cells;
 }
 
@@ -64,10 +92,11 @@ RowCellTable::RowCellTable(const CellTable& cells, const std::vector<ColumnTrans
   }
 }
 
-RowCells RowCellTable::view(const Vector* weights) const {
+RowCells RowCellTable::view(const Vector* weights, std::vector<int> variables) const {
   RowCells cells = low.size() > 0 ? RowCells(score, low, high) : RowCells(score);
   cells.reliability = reliability;
   cells.weights = weights;
+  cells.variables = std::move(variables);
   return cells;
 }
 

@@ -12,6 +12,8 @@
 
 namespace fansite::flow {
 
+struct Ensemble;
+
 struct CellTable {
   Table score;               ///< NaN where a cell is absent
   Table low, high;           ///< ends of intervals, equal to the score where a cell is a number; empty: all are
@@ -24,6 +26,12 @@ struct CellTable {
 };
 
 CellTable cells_of(const std::vector<ColumnTransform>& transforms, const MatrixView& values);
+/// In an ensemble's columns. Where an indicator of a factor is 1, those after it are 0 of necessity, which tells
+/// nothing: their cells are implied_zero. The probabilities of the levels are then those of one choice after another,
+/// and sum to 1.
+CellTable cells_of(const Ensemble& ensemble, const MatrixView& values);
+/// The score of 0, and the whole line as its interval.
+Cell implied_zero(const ColumnTransform& indicator);
 /// The columns in another order.
 CellTable in_order(const CellTable& cells, const std::vector<int>& order);
 CellTable take_rows(const CellTable& cells, std::span<const int> rows);
@@ -35,7 +43,7 @@ struct RowCellTable {
 
   explicit RowCellTable(const CellTable& cells, const std::vector<ColumnTransform>& transforms,
                         const std::vector<int>& order);
-  RowCells view(const Vector* weights) const;
+  RowCells view(const Vector* weights, std::vector<int> variables = {}) const;
 };
 
 }  // namespace fansite::flow

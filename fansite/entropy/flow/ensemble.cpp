@@ -246,7 +246,7 @@ double steps_per_second(const Ensemble& ensemble, const CellTable& cells, int at
 double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress) {
   const EnsembleParams settings = complete(params, data.variables(), data.rows());
   const Ensemble ensemble = untrained(data, settings, 0);  // which table it is does not matter here
-  const CellTable cells = cells_of(ensemble.transforms, data.values);
+  const CellTable cells = cells_of(ensemble, data.values);
   const Shifts shifts(ensemble.networks.size());
   const auto steps = static_cast<double>(settings.train.steps);
   double seconds = 0;
@@ -272,7 +272,7 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
       untrained(data, settings, values_hash ? *values_hash : hash_of(MatrixView(data.values)), factors);
   checkpoint.under_way.resize(checkpoint.ensemble.networks.size());
   resume(checkpoint, checkpoint_path);
-  const CellTable cells = cells_of(checkpoint.ensemble.transforms, data.values);
+  const CellTable cells = cells_of(checkpoint.ensemble, data.values);
   const Vector* weights = data.weights.size() > 0 ? &data.weights : nullptr;
   CheckpointKeeper keeper(checkpoint, checkpoint_path);
 
@@ -285,8 +285,8 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     const Network& network = checkpoint.ensemble.networks[m];
     const RowCellTable table(cells, checkpoint.ensemble.transforms, network.order);
     const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, network);
-    Training training(table.view(weights), rows, settings.shape, settings.train,
-                      Key{settings.seed}.split(kTrainingStream).split(m), team);
+    Training training(table.view(weights, variables_of(checkpoint.ensemble, network)), rows, settings.shape,
+                      settings.train, Key{settings.seed}.split(kTrainingStream).split(m), team);
     if (checkpoint.under_way[m]) training.restore(*checkpoint.under_way[m]);
     long reported = 0;
     constexpr std::int64_t kReport = 50;  // steps, some 10 ms

@@ -34,6 +34,27 @@ std::vector<std::vector<int>> columns_by_variable(const Ensemble& ensemble) {
   return columns;
 }
 
+// ln p(T | S) as a difference of two joint densities is no more exactly normalised than these are consistent. What can
+// be known is that a probability, that of an interval, is 1 at most.
+class Bound {
+ public:
+  Bound(const CellTable& table, Subset target) : table_(&table), target_(std::move(target)) {
+    applies_ = std::all_of(target_.begin(), target_.end(), [&](int column) { return table.is_coarse(column); });
+  }
+  float at_most(float log_density, Index row) const {
+    if (!applies_ || !(log_density > 0)) return log_density;
+    for (const int column : target_) {
+      if (!(table_->low(row, column) < table_->high(row, column))) return log_density;
+    }
+    return 0;
+  }
+
+ private:
+  const CellTable* table_;
+  Subset target_;
+  bool applies_;
+};
+
 GaussianBase with_reliability(GaussianBase base, const std::vector<ColumnTransform>& transforms,
                               const std::vector<int>& order) {
   const bool coarse =
@@ -72,7 +93,7 @@ EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& val
       values.rows() == ensemble.rows && (values_hash ? *values_hash : hash_of(values)) == ensemble.data_hash;
   out_of_sample_ = !own_table || ensemble.params.folds > 1;
   largest_ = ensemble.params.shape.ranks + 1;
-  cells_ = cells_of(ensemble.transforms, values);
+  cells_ = cells_of(ensemble, values);
   add_networks(ensemble, own_table);
   add_linear(ensemble, own_table);
 }
@@ -187,11 +208,14 @@ void EnsembleDensity::mix(const Part& part, std::span<const EntropyQuery> querie
   const Eigen::MatrixXf density = part.density.log_density(table, subsets);
   count(table.rows() * static_cast<std::int64_t>(subsets.size()));
   parallel_for(static_cast<Index>(asked.size()), [&](std::ptrdiff_t a) {
+    const Bound bound(table,
+                      part.places({&queries[static_cast<std::size_t>(asked[static_cast<std::size_t>(a)])].target, 1}));
     for (Index i = 0; i < table.rows(); ++i) {
       const Index row = row_of(i);
       if (row < 0) continue;
-      const float l = density(i, 2 * a + 1) - density(i, 2 * a) + log_weight[static_cast<std::size_t>(a)];
-      mixture.add(row, asked[static_cast<std::size_t>(a)], l);
+      const float l = density(i, 2 * a + 1) - density(i, 2 * a);
+      mixture.add(row, asked[static_cast<std::size_t>(a)],
+                  bound.at_most(l, i) + log_weight[static_cast<std::size_t>(a)]);
     }
   });
 }
@@ -262,9 +286,10 @@ LinearShare stacked_share(const EnsembleDensity& density) {
       with_target.push_back(query.target);
       const std::vector<Subset> subsets = {part.places(query.given), part.places(with_target)};
       const Eigen::MatrixXf l = part.density.log_density(part.unseen_table, subsets);
+      const Bound bound(part.unseen_table, part.places({&query.target, 1}));
       for (Index i = 0; i < l.rows(); ++i) {
         const Index row = part.unseen[static_cast<std::size_t>(i)];
-        const double value = static_cast<double>(l(i, 1)) - static_cast<double>(l(i, 0));
+        const double value = static_cast<double>(bound.at_most(l(i, 1) - l(i, 0), i));
         const double above = std::max(top[row], value);
         sum[row] = sum[row] * std::exp(top[row] - above) + std::exp(value - above);
         top[row] = above;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "fansite/base/error.h"
 #include "fansite/base/special.h"
@@ -56,20 +57,26 @@ std::vector<int> first_columns(const Dataset& data, const TableFacts& facts, con
   return column;
 }
 
-// The indicators of a nominal column; a level that the model does not know is absent.
+// The indicators of a nominal column. A level that the model does not know is among its others, or else absent.
 void fill_factor(const Dataset& data, int column, const flow::Factor& factor, Matrix& values) {
-  const NominalLevels levels = nominal_levels(data, column);
-  for (std::size_t c = 0; c < factor.columns.size(); ++c) {
-    for (Index row = 0; row < data.rows(); ++row) {
-      const double value = data.values(row, column);
-      const auto level = std::find(levels.values.begin(), levels.values.end(), value);
-      double indicator = std::numeric_limits<double>::quiet_NaN();
-      if (level != levels.values.end()) {
-        const std::string& label = levels.labels[static_cast<std::size_t>(level - levels.values.begin())];
-        const bool known = std::find(factor.levels.begin(), factor.levels.end(), label) != factor.levels.end();
-        if (known) indicator = label == factor.levels[c + 1] ? 1.0 : 0.0;
-      }
-      values(row, factor.columns[c]) = indicator;
+  const auto place = [&](const std::string& label) {
+    return std::find(factor.levels.begin(), factor.levels.end(), label) - factor.levels.begin();
+  };
+  const auto unknown = static_cast<std::ptrdiff_t>(factor.levels.size());
+  std::map<double, std::ptrdiff_t> level_of;
+  for (Index row = 0; row < data.rows(); ++row) {
+    const double value = data.values(row, column);
+    std::ptrdiff_t level = unknown;
+    if (!std::isnan(value)) {
+      const auto [found, fresh] = level_of.try_emplace(value, unknown);
+      if (fresh) found->second = place(level_label(data, column, value));
+      level = found->second == unknown ? place(NominalLevels::kOther) : found->second;
+    }
+    for (std::size_t c = 0; c < factor.columns.size(); ++c) {
+      const bool absent = level == unknown;
+      values(row, factor.columns[c]) = absent ? std::numeric_limits<double>::quiet_NaN()
+                                       : level == static_cast<std::ptrdiff_t>(c) + 1 ? 1.0
+                                                                                     : 0.0;
     }
   }
 }

@@ -98,7 +98,7 @@ EnsembleParams chosen_by_pilot(const Dataset& data, EnsembleParams params, const
   Ensemble ensemble = untrained(data, settings, values_hash, factors);
   const std::vector<Network> waiting(ensemble.networks.begin(),
                                      ensemble.networks.begin() + static_cast<std::ptrdiff_t>(networks));
-  const CellTable cells = cells_of(ensemble.transforms, data.values);
+  const CellTable cells = cells_of(ensemble, data.values);
   const Vector* weights = data.weights.size() > 0 ? &data.weights : nullptr;
   std::vector<std::vector<Network>> trained(ways.size(), waiting);
   const auto trials = static_cast<std::ptrdiff_t>(ways.size() * networks);
@@ -111,8 +111,9 @@ EnsembleParams chosen_by_pilot(const Dataset& data, EnsembleParams params, const
     train.noise = ways[way].noise;
     const RowCellTable table(cells, ensemble.transforms, network.order);
     // The same key for every way, so that they differ in nothing else.
-    network.trained = flow::train(table.view(weights), rows_to_train_on(ensemble, network), settings.shape, train,
-                                  Key{settings.seed}.split(kTrainingStream).split(m), progress);
+    network.trained =
+        flow::train(table.view(weights, variables_of(ensemble, network)), rows_to_train_on(ensemble, network),
+                    settings.shape, train, Key{settings.seed}.split(kTrainingStream).split(m), progress);
   });
   std::size_t best = 0;
   double most = 0;

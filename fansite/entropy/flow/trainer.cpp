@@ -100,6 +100,15 @@ void validate(const TrainParams& params, const Shape& shape) {
         shape.ranks, most);
   SubsetSampler(shape.variables, p.subsets, p.max_size);  // checks the rest
 }
+namespace {
+
+SubsetSampler sampler_of(const RowCells& data, const Shape& shape, const TrainParams& params) {
+  if (data.variables.empty()) return {shape.variables, params.subsets, params.max_size};
+  return {data.variables, shape.variables, params.subsets, params.max_size, shape.ranks + 1};
+}
+
+}  // namespace
+
 struct Training::Work {
   Work(const RowCells& data, std::span<const int> all_rows, const Shape& shape, const TrainParams& params, Key key,
        Team* team)
@@ -108,7 +117,7 @@ struct Training::Work {
         key(key),
         team(team),
         learner(pack(start(shape, this->params, key.split(kInitial))), team),
-        sampler(shape.variables, this->params.subsets, this->params.max_size),
+        sampler(sampler_of(data, shape, this->params)),
         batch(shape, &base),
         next(shape, &base) {
     validate(params, shape);

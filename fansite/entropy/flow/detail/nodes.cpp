@@ -48,10 +48,13 @@ std::vector<TrialColumn> levels_of(const EnsembleDensity& density, const std::ve
     const ColumnTransform& transform = density.transforms()[static_cast<std::size_t>(columns[c])];
     TrialColumn& column = result.emplace_back(empty_column(density, columns[c], levels + 1));
     for (Index level = 0; level < levels; ++level) {
-      const bool factor = columns.size() > 1;
-      const double value =
-          factor ? (level == static_cast<Index>(c) + 1 ? 1.0 : 0.0) : transform.x[static_cast<std::size_t>(level)];
-      set(column, level, transform.cell(value));
+      if (columns.size() == 1) {
+        set(column, level, transform.cell(transform.x[static_cast<std::size_t>(level)]));
+        continue;
+      }
+      const auto own = static_cast<Index>(c) + 1;
+      const bool implied = level > 0 && level < own;
+      set(column, level, implied ? implied_zero(transform) : transform.cell(level == own ? 1.0 : 0.0));
     }
     set_own(density, column, levels);
   }

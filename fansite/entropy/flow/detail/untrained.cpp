@@ -38,6 +38,36 @@ std::vector<std::uint16_t> folds_of(const Dataset& data, int folds, Random& rand
   return result;
 }
 
+// Later columns of factors.
+std::vector<char> later_columns(const Ensemble& ensemble) {
+  std::vector<char> later(ensemble.names.size(), 0);
+  for (const Factor& factor : ensemble.factors) {
+    for (std::size_t c = 1; c < factor.columns.size(); ++c) later[static_cast<std::size_t>(factor.columns[c])] = 1;
+  }
+  return later;
+}
+
+// A random order of the variables, the columns of each side by side.
+std::vector<int> random_order(const Ensemble& ensemble, Random random) {
+  std::vector<int> first;
+  const std::vector<char> later = later_columns(ensemble);
+  for (std::size_t j = 0; j < later.size(); ++j) {
+    if (later[j] == 0) first.push_back(static_cast<int>(j));
+  }
+  std::vector<int> order;
+  for (const int v : random.permutation(static_cast<int>(first.size()))) {
+    const int column = first[static_cast<std::size_t>(v)];
+    const auto factor = std::find_if(ensemble.factors.begin(), ensemble.factors.end(),
+                                     [&](const Factor& f) { return f.columns.front() == column; });
+    if (factor == ensemble.factors.end()) {
+      order.push_back(column);
+    } else {
+      order.insert(order.end(), factor->columns.begin(), factor->columns.end());
+    }
+  }
+  return order;
+}
+
 }  // namespace
 
 Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint64_t values_hash,
@@ -58,12 +88,22 @@ Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint6
     }
     for (int fold = 0; fold < params.folds; ++fold) {
       Network& network = ensemble.networks.emplace_back();
-      network.order = Random(key.split(kOrderStream).split(ensemble.networks.size() - 1)).permutation(data.variables());
+      network.order = random_order(ensemble, Random(key.split(kOrderStream).split(ensemble.networks.size() - 1)));
       network.repeat = repeat;
       network.fold = fold;
     }
   }
   return ensemble;
+}
+
+std::vector<int> variables_of(const Ensemble& ensemble, const Network& network) {
+  if (ensemble.factors.empty()) return {};
+  const std::vector<char> later = later_columns(ensemble);
+  std::vector<int> first;
+  for (std::size_t place = 0; place < network.order.size(); ++place) {
+    if (later[static_cast<std::size_t>(network.order[place])] == 0) first.push_back(static_cast<int>(place));
+  }
+  return first;
 }
 
 std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Network& network) {

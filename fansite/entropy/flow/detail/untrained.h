@@ -17,6 +17,9 @@ enum Stream : std::uint64_t { kFoldStream, kOrderStream, kTrainingStream };
 Ensemble untrained(const Dataset& data, const EnsembleParams& params, std::uint64_t values_hash,
                    const std::vector<Factor>& factors = {});
 
+/// Of the network's places, the first of each variable; empty if every column is one.
+std::vector<int> variables_of(const Ensemble& ensemble, const Network& network);
+
 /// The rows that a network learns from.
 std::vector<int> rows_to_train_on(const Ensemble& ensemble, const Network& network);
 
