@@ -175,6 +175,56 @@ TEST(LearnableTable, OfConstantColumnsIsRefused) {
               HasSubstr("every column is constant"));
 }
 
+// ---- Levels ---------------------------------------------------------------------------------------------------------
+
+Dataset of_levels(const std::vector<std::pair<std::string, int>>& rows_of) {
+  Dataset data;
+  data.names = {"make", "x"};
+  data.columns.resize(2);
+  data.columns[0].kind = ColumnKind::nominal;
+  std::vector<double> values;
+  for (std::size_t level = 0; level < rows_of.size(); ++level) {
+    data.columns[0].levels.push_back(rows_of[level].first);
+    values.insert(values.end(), static_cast<std::size_t>(rows_of[level].second), static_cast<double>(level));
+  }
+  data.values.resize(static_cast<Index>(values.size()), 2);
+  for (Index i = 0; i < data.rows(); ++i) data.values.row(i) << values[static_cast<std::size_t>(i)], double(i);
+  return data;
+}
+
+TEST(NominalLevels, WithFewRowsAreOneTogether) {
+  Dataset data = of_levels({{"saab", 9}, {"mazda", 12}, {"lada", 1}, {"honda", 30}, {"seat", 10}});
+  data.values(0, 0) = std::nan("");
+  const NominalLevels levels = nominal_levels(data, 0);
+  EXPECT_THAT(levels.labels, ElementsAre("honda", "mazda", "seat", "(other)"));
+  EXPECT_THAT(levels.pooled, ElementsAre(8, 1));
+  EXPECT_EQ(levels.level_of(3), 0);
+  EXPECT_EQ(levels.level_of(0), 3);
+  EXPECT_EQ(levels.level_of(2), 3);
+  EXPECT_EQ(levels.level_of(std::nan("")), -1);
+  const LearnableTable table(data, TableFacts(data));
+  EXPECT_THAT(table.data.names, ElementsAre("make=mazda", "make=seat", "make=(other)", "x"));
+  EXPECT_EQ(table.data.values.col(0).tail(61).sum(), 12);
+  EXPECT_EQ(table.data.values.col(2).tail(61).sum(), 9);
+  EXPECT_TRUE(std::isnan(table.data.values(0, 2)));
+}
+
+TEST(NominalLevels, OneRareLevelKeepsItsName) {
+  const NominalLevels levels = nominal_levels(of_levels({{"a", 20}, {"b", 3}, {"c", 15}}), 0);
+  EXPECT_THAT(levels.labels, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(levels.level_of(7), -1);
+}
+
+TEST(NominalLevels, AreSoManyAtMost) {
+  std::vector<std::pair<std::string, int>> all;
+  for (int k = 0; k < 30; ++k) all.emplace_back(std::to_string(k), 20 + k);
+  const NominalLevels levels = nominal_levels(of_levels(all), 0);
+  ASSERT_EQ(levels.labels.size(), NominalLevels::kMostLevels + 1);
+  EXPECT_EQ(levels.labels.front(), "29");
+  EXPECT_EQ(levels.labels.back(), "(other)");
+  EXPECT_EQ(levels.level_of(9), 20);  // of the ten with the fewest rows
+}
+
 TEST(Runs, HashAndInspectTheirTableOnce) {
   const Dataset data = simulate_linear(5, 1, 60, 5).data;
   NoProgress silent;

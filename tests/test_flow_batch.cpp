@@ -189,6 +189,36 @@ TEST(SubsetSampler, IsNamedByTheStream) {
   EXPECT_EQ(subset, expected);
 }
 
+// Columns 0 | 1 2 3 | 4 5 | 6.
+TEST(SubsetSampler, VariablesOfSeveralColumnsAreDrawnWhole) {
+  const std::vector<int> first = {0, 1, 4, 6};
+  SubsetSampler sampler(first, 7, SubsetKind::leaf, 20, 7);
+  Random random(Key{4});
+  std::set<Subset> seen;
+  for (int i = 0; i < 400; ++i) {
+    Subset subset;
+    sampler.draw(random, subset);
+    seen.insert(subset);
+  }
+  EXPECT_THAT(seen,
+              testing::UnorderedElementsAre(ElementsAre(6), ElementsAre(0, 6), ElementsAre(1, 2, 3, 6),
+                                            ElementsAre(4, 5, 6), ElementsAre(0, 1, 2, 3, 6), ElementsAre(0, 4, 5, 6),
+                                            ElementsAre(1, 2, 3, 4, 5, 6), ElementsAre(0, 1, 2, 3, 4, 5, 6)));
+}
+
+TEST(SubsetSampler, SetsThatAreTooWideLoseVariablesButNotTheLeaf) {
+  SubsetSampler sampler({0, 1, 4, 6}, 7, SubsetKind::leaf, 3, 4);
+  Random random(Key{5});
+  std::set<Subset> seen;
+  for (int i = 0; i < 400; ++i) {
+    Subset subset;
+    sampler.draw(random, subset);
+    seen.insert(subset);
+  }
+  EXPECT_THAT(seen, testing::UnorderedElementsAre(ElementsAre(6), ElementsAre(0, 6), ElementsAre(1, 2, 3, 6),
+                                                  ElementsAre(4, 5, 6), ElementsAre(0, 4, 5, 6)));
+}
+
 TEST(SubsetSampler, WrongSizesAreRefused) {
   const auto message = [](int variables, SubsetKind kind, int max_size) {
     return message_of<UsageError>([&] { SubsetSampler(variables, kind, max_size); });

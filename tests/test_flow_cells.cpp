@@ -238,6 +238,38 @@ TEST(Cells, OnTheWayOfOrderAndRows) {
   EXPECT_FALSE(cells_of(fit_transforms(TransformKind::rank, values), values).has_intervals());
 }
 
+// Whatever a network has learnt, the levels of a factor are one choice after another.
+TEST(Cells, ProbabilitiesOfAFactorsLevelsAddUpToOne) {
+  Matrix values(40, 4);  // indicators of levels 1, 2 and 3, and a number
+  Random random(Key{8});
+  for (Index i = 0; i < 40; ++i)
+    values.row(i) << double(i % 4 == 1), double(i % 4 == 2), double(i % 4 == 3), random.normal();
+  Ensemble ensemble;
+  ensemble.names = {"f=1", "f=2", "f=3", "x"};
+  ensemble.factors = {{"f", {"0", "1", "2", "3"}, {0, 1, 2}}};
+  const ColumnKind ordered = ColumnKind::ordered;
+  const std::vector<ColumnKind> kinds = {ordered, ordered, ordered, ColumnKind::continuous};
+  ensemble.transforms = fit_transforms(TransformKind::rank, values, kinds);
+  const CellTable cells = cells_of(ensemble, values);
+  EXPECT_LT(cells.high(1, 0), cells.low(1, 1) + 1e30);        // f=1 is an interval …
+  EXPECT_EQ(cells.low(1, 1), static_cast<float>(-kOpenEnd));  // … after which f=2 says nothing
+  EXPECT_EQ(cells.high(1, 2), static_cast<float>(kOpenEnd));
+  EXPECT_EQ(cells.score(1, 1), cells.score(0, 1));
+  EXPECT_GT(cells.low(2, 1), -10);  // f=2 is 1, told by f=1 being 0
+  EXPECT_LT(cells.high(2, 0), 10);
+
+  Shape shape = paper_shape(4);
+  Parameters parameters = initial_parameters(shape, Key{9});
+  parameters.w1 *= 10;
+  parameters.w2 *= 10;
+  const Density density(pack(parameters));
+  const std::vector<Subset> factor = {{0, 1, 2}};
+  const Eigen::MatrixXf log_density = density.log_density(cells, factor);
+  double sum = 0;
+  for (Index level = 0; level < 4; ++level) sum += std::exp(static_cast<double>(log_density(level, 0)));
+  EXPECT_NEAR(sum, 1, 1e-5);
+}
+
 // ---- The specification's values -------------------------------------------------------------------------------------
 
 struct Row {

@@ -61,8 +61,9 @@ class ByHeart : public SearchEstimator {
   int largest;                            ///< set
   double error = 0.01;                    ///< standard error of every information
   std::map<Pair, PairEvidence> evidence;  ///< of the pair {a, b} as asked; else of {b, a}; else there is none
-  Entropy seen;                           ///< what the frontier ranks by; empty: `entropy`
-  mutable std::vector<PairQuery> asked;   ///< in no order
+  std::function<PairEvidence(const PairQuery&)> judge;  ///< instead of `evidence`, if there is one
+  Entropy seen;                                         ///< what the frontier ranks by; empty: `entropy`
+  mutable std::vector<PairQuery> asked;                 ///< in no order
   virtual double entropy(int target, const std::vector<int>& given) const = 0;
 
   std::string_view name() const override { return "by heart"; }
@@ -97,6 +98,7 @@ class ByHeart : public SearchEstimator {
       const std::lock_guard lock(mutex_);
       asked.push_back(query);
     }
+    if (judge) return judge(query);
     for (const Pair& pair : {Pair(query.a, query.b), Pair(query.b, query.a)}) {
       if (const auto found = evidence.find(pair); found != evidence.end()) return found->second;
     }
@@ -472,6 +474,32 @@ TEST(Confirm, LateComersComeLastTheMostCertainFirst) {
   EXPECT_THAT(boundary.member_indices(), ElementsAre(5, 2, 3, 1));
   EXPECT_FALSE(boundary.members[0].by_symmetry);
   for (std::size_t k = 1; k < 4; ++k) EXPECT_TRUE(boundary.members[k].by_symmetry) << k;
+}
+
+// Of five members none can be told from chance given the four others; given one other at most, the first can.
+TEST(Confirm, WhatChanceExplainsLeavesTheSetsTheWeakerHalfFirst) {
+  Additive table(6);
+  for (int z = 1; z < 6; ++z) table.worth(0, z) = 0.125;
+  table.judge = [](const PairQuery& query) {
+    return evidence_of(query.b == 1 && query.given_a.size() < 2 ? 0.001 : 0.1 * query.b);
+  };
+  const Boundaries found = find(table, {}, {0});
+  EXPECT_THAT(found.boundaries[0].member_indices(), ElementsAre(1));
+  EXPECT_EQ(found.boundaries[0].members[0].p_value, 0.001);
+  EXPECT_EQ(found.tested_pairs, 5);
+  std::vector<std::pair<int, std::size_t>> asked;  // who, given how many
+  for (const PairQuery& query : table.asked) asked.emplace_back(query.b, query.given_a.size());
+  EXPECT_THAT(asked,
+              UnorderedElementsAre(Pair(1, 4), Pair(2, 4), Pair(3, 4), Pair(4, 4), Pair(5, 4), Pair(1, 1), Pair(2, 1)));
+}
+
+TEST(Confirm, WhatWasAdmittedIsNotTestedAgain) {
+  Additive table(6);
+  for (int z = 1; z < 6; ++z) table.worth(0, z) = 0.125;
+  table.judge = [](const PairQuery& query) { return evidence_of(query.b <= 2 ? 1e-6 : 0.1 * query.b); };
+  const Boundaries found = find(table, {}, {0});
+  EXPECT_THAT(found.boundaries[0].member_indices(), UnorderedElementsAre(1, 2));
+  EXPECT_EQ(table.asked.size(), 5u + 1u);  // 3 alone stays of 3, 4, 5, and then goes
 }
 
 TEST(Confirm, OnlyTheSearchedEndTests) {

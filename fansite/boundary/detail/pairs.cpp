@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "fansite/base/parallel.h"
 #include "fansite/base/random.h"
@@ -131,6 +132,74 @@ std::vector<double> stability(const Search& search, const std::vector<PairEviden
   return share;
 }
 
+// The q-value of each pair; the certain do not pay for one that chance explains.
+std::vector<double> adjusted(const Search& search, std::span<const PairEvidence> evidence, double hypotheses) {
+  std::vector<std::size_t> order(evidence.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });
+  std::vector<double> sorted;
+  for (const std::size_t i : order) sorted.push_back(evidence[i].p_value);
+  const std::vector<double> q = q_values(sorted, nulls(sorted, hypotheses, search.params.fdr));
+  std::vector<double> result(evidence.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    result[order[rank]] = std::max(sorted[rank], q[rank]);
+  }
+  return result;
+}
+
+// Of the pairs that are within chance, the weaker half of those in each target's set.
+std::vector<char> weaker_half(const Search& search, std::span<const Pair> facts, const std::vector<char>& rejected,
+                              std::span<const PairEvidence> evidence, const Sets& given) {
+  std::vector<std::vector<std::size_t>> of_slot(given.size());
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const auto [a, b] = facts[i];
+    if (rejected[i] == 0) continue;
+    if (search.searched(a) && contains(given[search.slot(a)], b)) of_slot[search.slot(a)].push_back(i);
+    const bool other = !search.directed() && search.searched(b) && contains(given[search.slot(b)], a);
+    if (other) of_slot[search.slot(b)].push_back(i);
+  }
+  std::vector<char> weaker(facts.size(), 0);
+  for (std::vector<std::size_t>& list : of_slot) {
+    std::stable_sort(list.begin(), list.end(),
+                     [&](std::size_t x, std::size_t y) { return evidence[x].p_value < evidence[y].p_value; });
+    for (std::size_t k = list.size() / 2; k < list.size(); ++k) weaker[list[k]] = 1;
+  }
+  return weaker;
+}
+
+// Given many others that do not count, no pair can be told from chance, least of all where rows are few. So the weaker
+// half of what chance explains leaves the sets, and the other half is tested given what is left; until all that is left
+// is admitted or nothing is. What was admitted given more stays so.
+void test_given_less(const Search& search, std::span<const Pair> facts, Sets given, double hypotheses,
+                     std::vector<PairEvidence>& evidence, Progress& progress) {
+  std::vector<char> inside(facts.size(), 1);
+  for (;;) {
+    const std::span<const PairEvidence> open(evidence.data(), facts.size());
+    const std::vector<double> q = adjusted(search, open, hypotheses);
+    std::vector<char> rejected(facts.size(), 0);
+    for (std::size_t i = 0; i < facts.size(); ++i) rejected[i] = inside[i] != 0 && q[i] > search.params.fdr ? 1 : 0;
+    const std::vector<char> weaker = weaker_half(search, facts, rejected, open, given);
+    std::vector<std::size_t> again;
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      if (weaker[i] != 0) {
+        inside[i] = 0;
+        take_out(search, facts[i], given);
+      } else if (rejected[i] != 0) {
+        again.push_back(i);
+      }
+    }
+    if (again.empty()) return;
+    progress.begin("testing again", static_cast<long>(again.size()));
+    parallel_for(static_cast<Index>(again.size()), [&](Index k) {
+      throw_if_interrupted(progress);
+      const std::size_t i = again[static_cast<std::size_t>(k)];
+      evidence[i] = search.estimator.pair_evidence(pair_query(search, given, facts[i]));
+      progress.advance(1);
+    });
+  }
+}
+
 // Growing by single best steps can stall: in a dense graph a target may find 8 of its 69 members. The others then find
 // it, and from the set that they tell it of, its own search goes on. Three more rounds settle nearly all.
 constexpr int kMoreRounds = 3;
@@ -237,26 +306,18 @@ Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>&
     evidence[at] = evidence_of(search, needed, facts[at]);
     progress.advance(1);
   });
+  test_given_less(search, {facts.data(), open}, needed, all, evidence, progress);
 
   for (std::size_t i = open; i < facts.size(); ++i) {  // what the data say of it decides nothing
     result.tested[facts[i]] = {evidence[i].p_value, kNotKnown, evidence[i].votes, kNotKnown, true};
   }
   evidence.resize(open);
-  std::vector<std::size_t> order(open);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return evidence[a].p_value < evidence[b].p_value; });
-  std::vector<double> sorted;
-  for (const std::size_t i : order) sorted.push_back(evidence[i].p_value);
-  const double family = nulls(sorted, all, search.params.fdr);
   const std::vector<double> stable = stability(search, evidence, all);
-  const std::vector<double> q = q_values(sorted, family);
-  for (std::size_t rank = order.size(); rank > 0; --rank) {
-    const std::size_t i = order[rank - 1];
+  const std::vector<double> q = adjusted(search, evidence, all);
+  for (std::size_t i = 0; i < open; ++i) {
     const double p_value = evidence[i].p_value;
-    const double q_value = std::max(p_value, q[rank - 1]);  // the certain do not pay for one that chance explains
-    const bool admitted = q_value <= search.params.fdr;
-    result.tested[facts[i]] = {p_value, q_value, evidence[i].votes, stable[i], admitted};
+    const bool admitted = q[i] <= search.params.fdr;
+    result.tested[facts[i]] = {p_value, q[i], evidence[i].votes, stable[i], admitted};
     if (admitted) result.threshold = std::max(result.threshold, p_value);
     if (!admitted) take_out(search, facts[i], result.sets);
   }
