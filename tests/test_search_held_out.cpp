@@ -15,7 +15,7 @@
 
 #include "fansite/base/parallel.h"
 #include "fansite/base/special.h"
-#include "fansite/boundary/detail/pairs.h"
+#include "fansite/boundary/detail/held_out_pairs.h"
 #include "fansite/entropy/gaussian.h"
 #include "support.h"
 
@@ -489,8 +489,9 @@ TEST(Confirm, WhatChanceExplainsLeavesTheSetsTheWeakerHalfFirst) {
   EXPECT_EQ(found.tested_pairs, 5);
   std::vector<std::pair<int, std::size_t>> asked;  // who, given how many
   for (const PairQuery& query : table.asked) asked.emplace_back(query.b, query.given_a.size());
-  EXPECT_THAT(asked,
-              UnorderedElementsAre(Pair(1, 4), Pair(2, 4), Pair(3, 4), Pair(4, 4), Pair(5, 4), Pair(1, 1), Pair(2, 1)));
+  EXPECT_THAT(asked, UnorderedElementsAre(Pair(1, 4), Pair(2, 4), Pair(3, 4), Pair(4, 4), Pair(5, 4),  // all
+                                          Pair(1, 1), Pair(2, 1),                            // the better half
+                                          Pair(2, 1), Pair(3, 1), Pair(4, 1), Pair(5, 1)));  // all are missed
 }
 
 TEST(Confirm, WhatWasAdmittedIsNotTestedAgain) {
@@ -499,7 +500,20 @@ TEST(Confirm, WhatWasAdmittedIsNotTestedAgain) {
   table.judge = [](const PairQuery& query) { return evidence_of(query.b <= 2 ? 1e-6 : 0.1 * query.b); };
   const Boundaries found = find(table, {}, {0});
   EXPECT_THAT(found.boundaries[0].member_indices(), UnorderedElementsAre(1, 2));
-  EXPECT_EQ(table.asked.size(), 5u + 1u);  // 3 alone stays of 3, 4, 5, and then goes
+  EXPECT_EQ(table.asked.size(), 5u + 1u + 3u);  // 3 alone stays of 3, 4, 5, and goes; then all three are missed
+}
+
+TEST(Confirm, WhatIsClearlyMissedComesBack) {
+  Additive table(6);
+  for (int z = 1; z < 6; ++z) table.worth(0, z) = 0.125;
+  table.judge = [](const PairQuery& query) {
+    const bool seen = query.b == 1 || (query.b == 5 && query.given_a == std::vector<int>{1});
+    return evidence_of(seen ? 1e-6 : 0.1 * query.b);
+  };
+  table.error = 1.0 / 24;  // just within three standard errors of nothing: it is not asked again
+  EXPECT_THAT(find(table, {}, {0}).boundaries[0].member_indices(), ElementsAre(1));
+  table.error = 1.0 / 25;
+  EXPECT_THAT(find(table, {}, {0}).boundaries[0].member_indices(), ElementsAre(1, 5));
 }
 
 TEST(Confirm, OnlyTheSearchedEndTests) {

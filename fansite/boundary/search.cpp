@@ -8,6 +8,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/boundary/detail/held_out_pairs.h"
 #include "fansite/boundary/detail/pairs.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
 #include "fansite/boundary/fdr.h"

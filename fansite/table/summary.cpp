@@ -12,7 +12,7 @@ namespace fansite {
 namespace {
 
 /// What will be done about a column.
-std::string treatment(const ColumnSummary& column, const Dataset& data, int original) {
+std::string treatment(const ColumnSummary& column, const Dataset& data, int index, int original) {
   if (column.missing == 1) return "left out: it has no cells";
   if (column.distinct == 1) return "left out: it is constant";
   if (original >= 0) {
@@ -20,7 +20,7 @@ std::string treatment(const ColumnSummary& column, const Dataset& data, int orig
                        excerpt(data.names[static_cast<std::size_t>(original)]));
   }
   std::string words = column.context ? "conditioned on everywhere" : "";
-  const auto add = [&](const char* more) { words += fmt::format("{}{}", words.empty() ? "" : "; ", more); };
+  const auto add = [&](const std::string& more) { words += fmt::format("{}{}", words.empty() ? "" : "; ", more); };
   switch (column.kind) {
     case ColumnKind::continuous:
       break;
@@ -30,9 +30,12 @@ std::string treatment(const ColumnSummary& column, const Dataset& data, int orig
     case ColumnKind::atoms:
       add("values that repeat count as such, others as numbers");
       break;
-    case ColumnKind::nominal:
+    case ColumnKind::nominal: {
       add("its levels have no order");
+      const std::size_t rare = nominal_levels(data, index).pooled.size();
+      if (rare > 0) add(fmt::format("{} rare ones are one together", rare));
       break;
+    }
   }
   return words;
 }
@@ -58,7 +61,7 @@ ColumnSummary summarise_column(const Dataset& data, const TableFacts& facts, int
   column.most = range ? cells.back() : std::numeric_limits<double>::quiet_NaN();
   column.distinct = static_cast<std::size_t>(std::unique(cells.begin(), cells.end()) - cells.begin());
   column.takes_part = facts.takes_part[at] != 0;
-  column.treatment = treatment(column, data, facts.copy_of[at]);
+  column.treatment = treatment(column, data, j, facts.copy_of[at]);
   return column;
 }
 

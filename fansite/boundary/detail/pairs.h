@@ -3,7 +3,7 @@
 // All targets together: a pair of variables is one fact with two tests of it.
 #pragma once
 
-#include <map>
+#include <functional>
 
 #include "fansite/boundary/detail/growth.h"
 
@@ -22,30 +22,21 @@ PairQuery pair_query(const Search& search, const Sets& sets, Pair pair);
 /// The key of a fact: the smaller variable first, or target first where each side is a fact of its own.
 Pair fact_of(const Search& search, int target, int member);
 
+/// The facts that sets hold, each once; and those of them that are not known already, for the data to decide.
+std::vector<Pair> facts_in(const Search& search, const Sets& sets);
+std::vector<Pair> open_facts(const Search& search, const Sets& sets);
+/// Out of the sets of both ends.
+void take_out(const Search& search, Pair fact, Sets& sets);
+
+/// Takes out what makes a target's set larger than the estimator knows: the members with the largest p-values, but none
+/// that is known to be one. Returns them, the most certain first.
+std::vector<int> limit_by_evidence(const Search& search, std::size_t slot, std::vector<int>& set,
+                                   const std::function<double(int)>& p_value);
+
 /// By the distribution of gains: searches again where others propose members, then keeps the members whose evidence
 /// stands up to the whole table. `own` receives what each search found by itself, `limited` for each set whether
 /// members that stand up had to be taken out. Returns the largest p-value kept.
 double search_calibrated(const Search& search, Sets& sets, Sets& own, std::vector<char>& limited, Boundaries& result,
                          Progress& progress);
-
-/// A pair that was tested on held-out rows.
-struct Tested {
-  double p_value = 1;
-  double q_value = 1;    ///< the smallest false discovery rate at which it is in
-  double votes = 0;      ///< of the ensemble's members
-  double stability = 0;  ///< the share of resamples of the rows in which it is in
-  bool admitted = false;
-};
-struct Confirmed {
-  Sets sets;
-  Sets left_out;  ///< per target: admitted, but the estimator knows no larger sets; the most certain first
-  std::map<Pair, Tested> tested;  ///< by fact_of
-  double threshold = 0;           ///< the largest p-value admitted
-};
-
-/// By held-out rows: tests the pairs of the paths' needed sets, each given the rest of these, and admits by
-/// Benjamini–Hochberg over all pairs of the best sets. Those that are not needed count as hypotheses too, because the
-/// same rows that test the others have left them out.
-Confirmed decide_on_held_out_rows(const Search& search, const std::vector<Path>& paths, Progress& progress);
 
 }  // namespace fansite
