@@ -6,6 +6,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -197,8 +199,7 @@ std::optional<BoundaryAnswer> network_answer(const BoundaryProblem& problem, con
   return std::nullopt;
 }
 
-BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
-  const auto& params = parameters.as<FansiteParams>();
+BoundaryAnswer answer_to(const BoundaryProblem& problem, const FansiteParams& params) {
   const Context& context = problem.context;
   Deadline by_half(context.progress(), context.budget().watch(), kGaussianShare * context.budget().end(),
                    Budget::never());
@@ -232,6 +233,48 @@ BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters)
   return std::move(*answer);
 }
 
+// Nothing: as the table shows.
+std::optional<Index> block_length(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  if (text == "none") return 1;
+  Index length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (error != std::errc() || end != text.data() + text.size() || length < 1) {
+    throw ParameterError("block", fmt::format("'{}' is no length; use auto, none, or a number of rows", text));
+  }
+  return length;
+}
+
+// The same problem with rows in groups, if they depend on each other or are said to.
+std::optional<Context> in_blocks(const Context& context, const std::string& asked) {
+  const std::optional<Index> said = block_length(asked);
+  if (!context.data().groups.empty()) {
+    check(!said || *said == 1, "[block] rows are in groups already (--group): leave one of them out");
+    return std::nullopt;
+  }
+  const bool none = said && *said == 1;
+  if (none) return std::nullopt;
+  const RowDependence& rows = context.row_dependence();
+  std::vector<int> groups = groups_of(rows, said ? *said : rows.block);
+  if (groups.empty()) return std::nullopt;
+  return context.with_groups(std::move(groups));
+}
+
+BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
+  const auto& params = parameters.as<FansiteParams>();
+  const std::optional<Context> grouped = in_blocks(problem.context, params.block);
+  if (!grouped) return answer_to(problem, params);
+  BoundaryAnswer answer = answer_to({*grouped, problem.targets}, params);
+  const std::vector<int>& groups = grouped->data().groups;
+  if (problem.context.row_dependence().dependent() || params.block != "auto") {
+    answer.warnings.insert(
+        answer.warnings.begin(),
+        fmt::format("[mb] rows are left out in {} blocks, which count as one row each in tests; --block none does not",
+                    *std::max_element(groups.begin(), groups.end()) + 1));
+  }
+  return answer;
+}
+
 std::vector<std::string> estimator_names() {
   std::vector<std::string> names = {"auto"};
   for (const EstimatorMethod& row : entropy_estimators()) names.push_back(row.name);
@@ -256,6 +299,9 @@ const Description& FansiteParams::description() {
           .field("folds", &P::folds, "each network leaves one of so many parts of the rows out; 0: by effort",
                  at_least(0))
           .field("steps", &P::steps, "training steps of each network; 0: by effort", at_least(0))
+          .field("block", &P::block,
+                 "rows in a row that may depend on each other: auto (as the table shows), none, or how many")
+          .rule([](const P& p) { block_length(p.block); })
           .done();
   return list;
 }

@@ -32,6 +32,9 @@ struct FansiteParams {
   int repeats = 0;         ///< networks: random divisions of the rows into folds; 0: by effort
   int folds = 0;           ///< networks: parts of the rows, each left out by one network of a division; 0: by effort
   std::int64_t steps = 0;  ///< training steps of each network; 0: by effort
+  /// Rows that may depend on each other: auto (blocks, if neighbouring rows do, and copies), none, or so many in a row.
+  /// They are left out together and count as one in tests, like those of a declared group.
+  std::string block = "auto";
 
   static const Description& description();
 };

@@ -155,8 +155,8 @@ std::vector<NearMiss> near_misses(const Search& search, const Confirmed& confirm
   std::stable_sort(result.begin(), result.end(),
                    [](const NearMiss& a, const NearMiss& b) { return a.p_value < b.p_value; });
   result.resize(std::min(result.size(), kNearMisses));
-  const auto first_out = std::find_if(path.indices.begin(), path.indices.end(),
-                                      [&](int z) { return !contains(path.needed, z); });
+  const auto first_out =
+      std::find_if(path.indices.begin(), path.indices.end(), [&](int z) { return !contains(path.needed, z); });
   if (first_out != path.indices.end() && confirmed.tested.count(fact_of(search, target, *first_out)) == 0) {
     NearMiss& next = result.emplace_back();
     next.candidate.variable = *first_out;

@@ -72,7 +72,7 @@ const Description& RunParams::description() {
 }
 
 Context::Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress)
-    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge), {}, {}, {}}), run,
+    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge)}), run,
               Budget(run.time_budget), progress) {
   validate(run_);
   check(this->knowledge().empty() || this->knowledge().variables() == data.variables(),
@@ -98,19 +98,39 @@ const LearnableTable& Context::learnable() const {
   return *shared_->learnable;
 }
 
+const RowDependence& Context::row_dependence() const {
+  if (!shared_->rows) {
+    const bool asked = data().groups.empty() && learnable_columns() >= 2;
+    shared_->rows =
+        asked ? fansite::row_dependence(data(), facts(), learnable()) : RowDependence{.rows = data().rows()};
+  }
+  return *shared_->rows;
+}
+
+Context Context::with_groups(std::vector<int> groups) const {
+  auto grouped = std::make_shared<Dataset>(data());
+  grouped->groups = std::move(groups);
+  auto shared = std::make_shared<Shared>(Shared{grouped.get(), facts(), knowledge()});
+  shared->checkpoints = shared_->checkpoints;
+  shared->own = std::move(grouped);
+  return Context(std::move(shared), run_, budget_, progress_);
+}
+
 std::string Context::checkpoint(std::string CheckpointFiles::*kind) const {
   const std::string& path = checkpoint_.*kind;
-  if (!path.empty()) shared_->checkpoints.insert(path);
+  if (!path.empty()) shared_->checkpoints->insert(path);
   return path;
 }
 
 void Context::remove_checkpoints() const {
-  for (const std::string& path : shared_->checkpoints) CheckpointFiles::remove(path);
+  for (const std::string& path : *shared_->checkpoints) CheckpointFiles::remove(path);
 }
 
 std::vector<std::string> Context::warnings() const {
   std::vector<std::string> sentences;
   for (const Finding& finding : facts().findings) sentences.push_back(finding.message);
+  const std::vector<std::string> of_rows = row_dependence().sentences(data().names);
+  sentences.insert(sentences.end(), of_rows.begin(), of_rows.end());
   return sentences;
 }
 

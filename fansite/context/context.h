@@ -20,6 +20,7 @@
 #include "fansite/graph/knowledge.h"
 #include "fansite/table/covariance.h"
 #include "fansite/table/facts.h"
+#include "fansite/table/row_dependence.h"
 
 namespace fansite {
 
@@ -60,8 +61,10 @@ class Context {
   /// Computed when first asked for.
   std::shared_ptr<const Covariance> covariance() const;
   const LearnableTable& learnable() const;
+  /// Of rows in the order they come; nothing where groups were declared, or nothing can be learnt of two columns.
+  const RowDependence& row_dependence() const;
 
-  /// What the findings say, one sentence each.
+  /// What the findings and the dependence of rows say, one sentence each.
   std::vector<std::string> warnings() const;
   /// A DataError if the table allows no answer, or knowledge says something of a column that nothing can be learnt of,
   /// or the table has something that the method cannot use: missing cells, nominal columns, context, weights, groups.
@@ -71,6 +74,8 @@ class Context {
   /// How many columns something can be learnt of.
   int learnable_columns() const;
 
+  /// The same run with these groups of rows, in which they may depend on each other.
+  Context with_groups(std::vector<int> groups) const;
   /// The same run that reports to another place.
   Context reporting_to(Progress& progress) const;
   /// The same run with so many seconds from now on, 0 for as many as it takes, and reports to another place.
@@ -81,9 +86,12 @@ class Context {
     const Dataset* data;
     TableFacts facts;
     Knowledge knowledge;
-    std::shared_ptr<const Covariance> covariance;
-    std::optional<LearnableTable> learnable;
-    std::set<std::string> checkpoints;  // that the run has asked for
+    std::shared_ptr<const Covariance> covariance = {};
+    std::optional<LearnableTable> learnable = {};
+    std::optional<RowDependence> rows = {};
+    // That the run has asked for, with whatever groups.
+    std::shared_ptr<std::set<std::string>> checkpoints = std::make_shared<std::set<std::string>>();
+    std::shared_ptr<const Dataset> own = {};  // with groups of its own; null: somebody else's table
   };
   Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& budget, Progress& progress);
 

@@ -58,14 +58,18 @@ std::vector<std::string> without_scale(const Context& context) {
   return names;
 }
 
-// The test of linearity asks for whole rows. Nothing: too few have all their cells.
+// The test of linearity asks for whole and independent rows: the first whole one of each group. Nothing: there are too
+// few.
 std::optional<LinearityTest> tested_linearity(const Context& context, const std::vector<std::vector<int>>& sets,
                                               Progress& progress) {
   const Dataset& data = context.data();
-  if (!data.values.hasNaN()) return test_linearity(data, context.facts(), sets, {}, progress);
+  if (!data.values.hasNaN() && data.groups.empty()) return test_linearity(data, context.facts(), sets, {}, progress);
   std::vector<int> whole;
+  std::set<int> seen;
   for (Index row = 0; row < data.rows(); ++row) {
-    if (!data.values.row(row).hasNaN()) whole.push_back(static_cast<int>(row));
+    if (data.values.row(row).hasNaN()) continue;
+    const bool first = data.groups.empty() || seen.insert(data.groups[static_cast<std::size_t>(row)]).second;
+    if (first) whole.push_back(static_cast<int>(row));
   }
   if (static_cast<Index>(whole.size()) < kFewestForFlow) return std::nullopt;
   const Dataset complete = take_rows(data, whole);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/table/row_dependence.h"
+
+#include <fmt/core.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "fansite/base/hash.h"
+#include "fansite/base/text.h"
+
+namespace fansite {
+namespace {
+
+constexpr Index kLags = 10;
+constexpr Index kFewestRows = 40;    // below, ten lags tell nothing
+constexpr Index kMostRows = 20'000;  // looked at, from the first on
+constexpr Index kMostColumns = 300;  // evenly spread
+constexpr Index kFewestBlocks = 10;  // to leave out one after another
+constexpr double kLevel = 1e-3;      // of chance, over all columns
+constexpr double kMissing = 1e308;   // stands for NaN, which equals nothing
+constexpr double kGone = 0.1;        // an autocorrelation that no longer matters: its square is 0.01
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The tail of χ² with ten degrees of freedom: e^{−x/2} Σ_{i<5} (x/2)^i / i!.
+double chi_square_10_tail(double x) {
+  const double half = x / 2;
+  double term = 1, sum = 0;
+  for (int i = 0; i < 5; ++i) {
+    sum += term;
+    term *= half / (i + 1);
+  }
+  return std::exp(-half) * sum;
+}
+
+// Of the learnable table's columns, the table's column that each stands for.
+std::vector<int> owners(const Dataset& data, const TableFacts& facts, const LearnableTable& learnable) {
+  std::vector<int> owner;
+  std::size_t factor = 0;
+  for (int j = 0; j < data.variables(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (facts.takes_part[at] == 0) continue;
+    const bool nominal = facts.kinds[at] == ColumnKind::nominal;
+    const std::size_t width = nominal ? learnable.nominal[factor++].indicators.size() : 1;
+    owner.insert(owner.end(), width, j);
+  }
+  return owner;
+}
+
+// Normal scores with mean 0 and variance 1, 0 where a cell is absent; columns that do not vary in these rows are 0.
+Matrix standard_scores(const Matrix& values) {
+  Matrix scores = Matrix::Zero(values.rows(), values.cols());
+  for (Index j = 0; j < values.cols(); ++j) {
+    std::vector<Index> there;
+    for (Index i = 0; i < values.rows(); ++i) {
+      if (!std::isnan(values(i, j))) there.push_back(i);
+    }
+    if (there.size() < 2) continue;
+    Vector own = normal_scores(values(there, j));
+    own.array() -= own.mean();
+    const double deviation = std::sqrt(own.squaredNorm() / static_cast<double>(own.size()));
+    if (deviation > 1e-6) scores(there, j) = own / deviation;
+  }
+  return scores;
+}
+
+// What all others leave over of each column. The penalty is a hundredth and the share of noise in the covariance.
+Matrix left_over(const Matrix& scores) {
+  const auto n = static_cast<double>(scores.rows()), d = static_cast<double>(scores.cols());
+  Matrix covariance = scores.transpose() * scores / n;
+  covariance.diagonal().array() += 0.01 + d / n;
+  const Matrix precision = covariance.llt().solve(Matrix::Identity(scores.cols(), scores.cols()));
+  return scores * precision * precision.diagonal().cwiseInverse().asDiagonal();
+}
+
+// Lags × columns.
+Matrix autocorrelations(const Matrix& columns, Index lags) {
+  const Index n = columns.rows();
+  const Matrix centred = columns.rowwise() - columns.colwise().mean();
+  Matrix result = Matrix::Zero(lags, columns.cols());
+  for (Index j = 0; j < columns.cols(); ++j) {
+    const auto x = centred.col(j);
+    const double variance = x.squaredNorm();
+    if (!(variance > 0)) continue;
+    for (Index k = 1; k <= lags; ++k) result(k - 1, j) = x.head(n - k).dot(x.tail(n - k)) / variance;
+  }
+  return result;
+}
+
+// Whether values are evenly spaced and each as frequent as the others, the last ones apart: a clock, not a measurement.
+bool counts_time(const std::map<double, Index>& rows_of) {
+  if (rows_of.size() < 10) return false;
+  const double step = std::next(rows_of.begin())->first - rows_of.begin()->first;
+  const Index usual = std::next(rows_of.begin())->second;
+  double before = rows_of.begin()->first - step;
+  for (const auto& [value, rows] : rows_of) {
+    if (std::abs(value - before - step) > 1e-9 * std::abs(step)) return false;
+    if (rows != usual && value != rows_of.begin()->first && value != rows_of.rbegin()->first) return false;
+    before = value;
+  }
+  return true;
+}
+
+// Whether the rows go up or down by a column, or its equal values lie together.
+bool is_sorted_by(const Eigen::Ref<const Vector>& values) {
+  std::map<double, Index> rows_of;
+  Index ups = 0, downs = 0;
+  double before = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    ++rows_of[value];
+    ups += value > before ? 1 : 0;
+    downs += value < before ? 1 : 0;
+    before = value;
+  }
+  const auto levels = static_cast<Index>(rows_of.size());
+  if (levels < 2 || counts_time(rows_of)) return false;
+  const bool together = ups + downs == levels - 1 && levels <= values.size() / 2;
+  return together || ups == 0 || downs == 0;
+}
+
+// How many pairs of rows would be equal by chance if half of the columns, those with the most values, were independent.
+double equal_by_chance(const Dataset& data, const TableFacts& facts) {
+  const auto n = static_cast<double>(data.rows());
+  std::vector<double> shares;  // of pairs that agree in a column
+  for (int j = 0; j < data.variables(); ++j) {
+    if (facts.takes_part[static_cast<std::size_t>(j)] == 0) continue;
+    std::unordered_map<double, double> rows_of;
+    for (const double value : data.values.col(j)) rows_of[std::isnan(value) ? kMissing : value + 0.0] += 1;
+    double pairs = 0;
+    for (const auto& [value, rows] : rows_of) pairs += rows * (rows - 1);
+    shares.push_back(pairs / (n * std::max(n - 1, 1.0)));
+  }
+  std::sort(shares.begin(), shares.end());
+  double expected = n * (n - 1) / 2;
+  for (std::size_t k = 0; k < std::max<std::size_t>((shares.size() + 1) / 2, 2) && k < shares.size(); ++k) {
+    expected *= shares[k];
+  }
+  return expected;
+}
+
+void find_copies(const Dataset& data, const TableFacts& facts, RowDependence& result) {
+  const auto same = [&](Index a, Index b) {
+    for (Index j = 0; j < data.values.cols(); ++j) {
+      const double x = data.values(a, j), y = data.values(b, j);
+      if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
+    }
+    return true;
+  };
+  std::unordered_map<std::uint64_t, std::vector<Index>> rows_of_hash;
+  std::vector<int> first(static_cast<std::size_t>(data.rows()));
+  std::unordered_map<Index, double> copies_of;
+  double equal = 0;  // pairs of rows
+  for (Index i = 0; i < data.rows(); ++i) {
+    std::uint64_t hash = 0;
+    for (Index j = 0; j < data.values.cols(); ++j) {
+      const double x = data.values(i, j) + 0.0;
+      hash = hash * 0x9E3779B97F4A7C15u + (std::isnan(x) ? 1 : std::bit_cast<std::uint64_t>(x));
+      hash ^= hash >> 29;
+    }
+    std::vector<Index>& candidates = rows_of_hash[hash];
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](Index row) { return same(row, i); });
+    const bool fresh = found == candidates.end();
+    first[static_cast<std::size_t>(i)] = static_cast<int>(fresh ? i : *found);
+    if (fresh) candidates.push_back(i);
+    if (!fresh) equal += ++copies_of[*found];
+    result.copies += fresh ? 0 : 1;
+  }
+  if (equal <= 1 + 10 * equal_by_chance(data, facts)) result.copies = 0;
+  if (result.copies > 0) result.first_of = std::move(first);
+}
+
+// The median over pairs of columns that are not of one variable of 1 + 2 Σ a_k b_k.
+double median_inflation(const Matrix& correlations, const std::vector<int>& owner) {
+  const Matrix sums = correlations.topRows(kLags).transpose() * correlations.topRows(kLags);
+  std::vector<double> inflations;
+  for (Index i = 0; i < sums.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      if (owner[static_cast<std::size_t>(i)] != owner[static_cast<std::size_t>(j)]) {
+        inflations.push_back(1 + 2 * sums(i, j));
+      }
+    }
+  }
+  return inflations.empty() ? 1 : median(std::move(inflations));
+}
+
+}  // namespace
+
+RowDependence row_dependence(const Dataset& data, const TableFacts& facts, const LearnableTable& learnable) {
+  RowDependence result;
+  result.rows = data.rows();
+  if (std::count(facts.takes_part.begin(), facts.takes_part.end(), 1) < 2) return result;
+  find_copies(data, facts, result);
+  const std::vector<int> owner = owners(data, facts, learnable);
+  // Copies side by side would be dependence along the rows once more.
+  std::vector<Index> rows;
+  for (Index i = 0; i < data.rows() && static_cast<Index>(rows.size()) < kMostRows; ++i) {
+    if (result.first_of.empty() || result.first_of[static_cast<std::size_t>(i)] == i) rows.push_back(i);
+  }
+  const auto n = static_cast<Index>(rows.size());
+  if (n < kFewestRows) return result;
+  std::vector<Index> chosen;
+  const Index all = learnable.data.values.cols(), step = (all + kMostColumns - 1) / kMostColumns;
+  for (Index j = 0; j < all; j += step) chosen.push_back(j);
+  std::vector<int> owner_of_chosen;
+  for (const Index j : chosen) owner_of_chosen.push_back(owner[static_cast<std::size_t>(j)]);
+  const Matrix correlations =
+      autocorrelations(left_over(standard_scores(learnable.data.values(rows, chosen))), n / kFewestBlocks);
+  if (correlations.rows() < kLags) return result;
+
+  const auto d = static_cast<double>(chosen.size());
+  std::vector<Index> along;
+  for (Index j = 0; j < correlations.cols(); ++j) {
+    const double squares = static_cast<double>(n) * correlations.col(j).head(kLags).squaredNorm();
+    if (d * chi_square_10_tail(squares) > kLevel) continue;
+    along.push_back(j);
+    const int column = owner_of_chosen[static_cast<std::size_t>(j)];
+    if (result.columns.empty() || result.columns.back() != column) result.columns.push_back(column);
+  }
+  const double inflation = median_inflation(correlations, owner_of_chosen);
+  if (2 * along.size() < chosen.size() || inflation <= RowDependence::kInflation) return result;
+  for (int j = 0; j < data.variables() && result.sorted_by < 0; ++j) {
+    if (facts.takes_part[static_cast<std::size_t>(j)] != 0 && is_sorted_by(data.values.col(j))) result.sorted_by = j;
+  }
+  std::vector<double> at_lag;
+  for (Index k = 0; k < correlations.rows(); ++k) {
+    std::vector<double> sizes;
+    for (const Index j : along) sizes.push_back(std::abs(correlations(k, j)));
+    at_lag.push_back(median(std::move(sizes)));
+    if (at_lag.back() < kGone) break;
+  }
+  result.correlation = at_lag.front();
+  result.inflation = std::max(inflation, 1 + 2 * std::accumulate(at_lag.begin(), at_lag.end(), 0.0,
+                                                                 [](double s, double r) { return s + r * r; }));
+  if (result.sorted_by < 0) {
+    result.block = std::clamp<Index>(2 * static_cast<Index>(at_lag.size()), 2, std::max<Index>(n / kFewestBlocks, 2));
+  }
+  return result;
+}
+
+std::vector<std::string> RowDependence::sentences(const std::vector<std::string>& names) const {
+  std::vector<std::string> result;
+  const auto name = [&](int column) { return excerpt(names[static_cast<std::size_t>(column)]); };
+  if (copies > 0) {
+    result.push_back(
+        fmt::format("[rows] {} of {} rows repeat an earlier one in every cell: copies count once.", copies, rows));
+  }
+  if (sorted_by >= 0) {
+    result.push_back(
+        fmt::format("[rows] neighbouring rows are alike, in {} columns beyond what the others tell, but the table is "
+                    "sorted by '{}', "
+                    "so it cannot be seen whether rows depend on each other; if they do, p-values are too small: "
+                    "--group or --block.",
+                    columns.size(), name(sorted_by)));
+  } else if (dependent()) {
+    result.push_back(
+        fmt::format("[rows] neighbouring rows are alike (correlation {:.2f} in what other columns leave over, {} "
+                    "columns): these {} "
+                    "rows are worth about {:.0f} independent ones.",
+                    correlation, columns.size(), rows, std::max(effective_rows(), 1.0)));
+  }
+  return result;
+}
+
+std::vector<int> groups_of(const RowDependence& rows, Index block) {
+  if (block <= 1 && rows.first_of.empty()) return {};
+  std::vector<int> groups;
+  std::map<Index, int> number_of;
+  for (Index i = 0; i < rows.rows; ++i) {
+    const Index first = rows.first_of.empty() ? i : rows.first_of[static_cast<std::size_t>(i)];
+    const auto next = static_cast<int>(number_of.size());
+    groups.push_back(number_of.emplace(first / std::max<Index>(block, 1), next).first->second);
+  }
+  return groups;
+}
+
+}  // namespace fansite

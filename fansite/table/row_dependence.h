@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Are rows independent? Every p-value supposes it. Rows in the order of time or place often are not, and copies never
+// are; both are found here, with how many independent rows the table is worth.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fansite/table/dataset.h"
+#include "fansite/table/facts.h"
+
+namespace fansite {
+
+/// Dependence along the order of rows is looked for in what all other columns leave over of each (ridge regression of
+/// normal scores), at the lags 1 to 10. Two independent columns with autocorrelations a_k and b_k seem related as if
+/// there were 1 + 2 Σ a_k b_k times fewer rows (Bartlett 1935). So rows are dependent if that is above kInflation for
+/// the median pair of columns, and half of the columns are autocorrelated beyond chance (Ljung and Box). A table that
+/// is merely sorted by one of its columns is not called dependent: whatever goes along its rows may be that column's
+/// doing, and whether rows depend on each other beyond it cannot be seen.
+struct RowDependence {
+  static constexpr double kInflation = 1.25;
+
+  Index rows = 0;
+  Index copies = 0;               ///< rows that repeat an earlier one in every cell, if far more than chance would make
+  double inflation = 1;           ///< of the variance of a measure of relation, for the median pair
+  double correlation = 0;         ///< of neighbouring rows in what is left of the median autocorrelated column
+  Index block = 1;                ///< rows that lie so far apart are independent; 1: all are
+  int sorted_by = -1;             ///< the column that the rows are sorted by, or whose equal values lie together
+  std::vector<int> columns = {};  ///< that are autocorrelated beyond chance
+  std::vector<int> first_of = {};  ///< per row the earlier one that it repeats, or itself; empty without copies
+
+  bool dependent() const { return block > 1; }
+  /// How many independent rows would tell as much.
+  double effective_rows() const { return static_cast<double>(rows - copies) / inflation; }
+  /// A sentence each about copies and dependence; none if there is neither.
+  std::vector<std::string> sentences(const std::vector<std::string>& names) const;
+};
+
+/// `learnable`: of this table.
+RowDependence row_dependence(const Dataset& data, const TableFacts& facts, const LearnableTable& learnable);
+
+/// Numbers of the groups in which rows may depend on each other: blocks of so many in a row, with a row's copies in
+/// the block of the first of them. Empty if every row is a group of its own.
+std::vector<int> groups_of(const RowDependence& rows, Index block);
+
+}  // namespace fansite
