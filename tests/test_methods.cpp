@@ -415,6 +415,7 @@ TEST(Repeatable, BoundariesAndEntropiesWithEveryParameterChanged) {
                               {"effort", std::string("quick")},
                               {"stop", std::string("paper")},
                               {"refine", std::string("none")},
+                              {"block", std::string("4")},
                               {"folds", std::int64_t{2}},
                               {"repeats", std::int64_t{1}},
                               {"steps", std::int64_t{50}}});

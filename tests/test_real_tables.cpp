@@ -132,7 +132,10 @@ TEST(RealTables, RowsOfAGroupCountOnce) {
   }
   BoundariesParams params;
   params.fansite().estimator = "gaussian";
+  params.fansite().block = "none";
   EXPECT_FALSE(markov_boundaries(data, params).found.moral_edges.empty());
+  params.fansite().block = "auto";
+  EXPECT_THAT(markov_boundaries(data, params).found.moral_edges, IsEmpty());  // seen, since they lie side by side
   for (int i = 0; i < 400; ++i) data.groups.push_back(i / 20);
   EXPECT_THAT(markov_boundaries(data, params).found.moral_edges, IsEmpty());
 }

@@ -2,11 +2,13 @@
 #include "fansite/table/summary.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
+#include "fansite/table/row_dependence.h"
 
 namespace fansite {
 namespace {
@@ -75,7 +77,27 @@ bool may_be_codes(const ColumnSummary& column, const Eigen::Ref<const Vector>& v
                      [](double value) { return std::isnan(value) || value == std::floor(value); });
 }
 
-std::vector<std::string> assumptions(const Dataset& data, const TableSummary& summary) {
+/// What is seen of their dependence, or what has to be supposed.
+std::vector<std::string> about_rows(const Dataset& data, const TableFacts& facts) {
+  if (!data.groups.empty()) return {};
+  RowDependence rows;
+  if (std::count(facts.takes_part.begin(), facts.takes_part.end(), 1) >= 2) {
+    rows = row_dependence(data, facts, LearnableTable(data, facts));
+  }
+  std::vector<std::string> sentences;
+  for (const std::string& sentence : rows.sentences(data.names)) {
+    std::string words = sentence.substr(sentence.find(']') + 2);
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    sentences.push_back(std::move(words));
+  }
+  if (!rows.dependent()) {
+    sentences.emplace_back(
+        "Rows are taken to be independent: if several are of one patient, litter or day, --group NAME.");
+  }
+  return sentences;
+}
+
+std::vector<std::string> assumptions(const Dataset& data, const TableFacts& facts, const TableSummary& summary) {
   std::vector<std::string> sentences;
   std::vector<std::string> codes;
   bool context = false;
@@ -90,10 +112,8 @@ std::vector<std::string> assumptions(const Dataset& data, const TableSummary& su
                     "NAME=nominal.",
                     quoted_list(codes), codes.size() == 1 ? "s" : ""));
   }
-  if (data.groups.empty()) {
-    sentences.emplace_back(
-        "Rows are taken to be independent: if several are of one patient, litter or day, --group NAME.");
-  }
+  const std::vector<std::string> of_rows = about_rows(data, facts);
+  sentences.insert(sentences.end(), of_rows.begin(), of_rows.end());
   if (data.weights.size() == 0) {
     sentences.emplace_back("All rows count alike: if they stand for different numbers of others, --weight NAME.");
   }
@@ -122,7 +142,7 @@ TableSummary summarise(const Dataset& data, const TableFacts& facts) {
   summary.effective_rows =
       data.weights.size() == 0 ? static_cast<double>(data.rows()) : sum * sum / data.weights.squaredNorm();
   summary.findings = facts.findings;
-  summary.assumptions = assumptions(data, summary);
+  summary.assumptions = assumptions(data, facts, summary);
   return summary;
 }
 

@@ -46,6 +46,8 @@ class BoundaryParameters:
         Each network leaves one of so many parts of the rows out; 0: by effort.
     steps : int
         Training steps of each network; 0: by effort.
+    block : str
+        Rows in a row that may depend on each other: auto (as the table shows), none, or how many.
     options : dict or None
         Further parameters of the method, by name.
     knowledge : Knowledge, path or None
@@ -95,6 +97,7 @@ class BoundaryParameters:
         repeats: int = 0,
         folds: int = 0,
         steps: int = 0,
+        block: str = "auto",
         options: Mapping[str, Any] | None = None,
         knowledge: Knowledge | str | os.PathLike[str] | None = None,
         model: str | os.PathLike[str] | None = None,
@@ -125,6 +128,7 @@ class BoundaryParameters:
         self.repeats = repeats
         self.folds = folds
         self.steps = steps
+        self.block = block
         self.options = options
         self.knowledge = knowledge
         self.model = model
@@ -168,6 +172,8 @@ class SelectorParameters:
         Each network leaves one of so many parts of the rows out; 0: by effort.
     steps : int
         Training steps of each network; 0: by effort.
+    block : str
+        Rows in a row that may depend on each other: auto (as the table shows), none, or how many.
     options : dict or None
         Further parameters of the method, by name.
     kinds : dict or None
@@ -199,6 +205,7 @@ class SelectorParameters:
         repeats: int = 0,
         folds: int = 0,
         steps: int = 0,
+        block: str = "auto",
         options: Mapping[str, Any] | None = None,
         kinds: Mapping[str, str] | None = None,
         y_kind: str = "auto",
@@ -218,6 +225,7 @@ class SelectorParameters:
         self.repeats = repeats
         self.folds = folds
         self.steps = steps
+        self.block = block
         self.options = options
         self.kinds = kinds
         self.y_kind = y_kind
@@ -285,6 +293,8 @@ class GraphParameters:
         Each network leaves one of so many parts of the rows out; 0: by effort.
     steps : int
         Training steps of each network; 0: by effort.
+    block : str
+        Rows in a row that may depend on each other: auto (as the table shows), none, or how many.
     boundary_options : dict or None
         Further parameters of the boundary method, by name.
     knowledge : Knowledge, path or None
@@ -347,6 +357,7 @@ class GraphParameters:
         repeats: int = 0,
         folds: int = 0,
         steps: int = 0,
+        block: str = "auto",
         boundary_options: Mapping[str, Any] | None = None,
         knowledge: Knowledge | str | os.PathLike[str] | None = None,
         model: str | os.PathLike[str] | None = None,
@@ -390,6 +401,7 @@ class GraphParameters:
         self.repeats = repeats
         self.folds = folds
         self.steps = steps
+        self.block = block
         self.boundary_options = boundary_options
         self.knowledge = knowledge
         self.model = model
