@@ -9,6 +9,7 @@
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
+#include "fansite/table/relations.h"
 
 namespace fansite {
 namespace {
@@ -51,6 +52,45 @@ void warn_of_limited(BoundariesResult& result) {
       count == 1 ? "1 boundary" : fmt::format("{} boundaries", count), fmt::join(names, ", "),
       more > 0 ? fmt::format(" and {} more", more) : "",
       result.training ? "these networks" : fmt::format("{} rows", result.rows), result.found.largest_set));
+}
+
+// How many of the rows are independent, as a share of all.
+double independent_share(const Context& context) {
+  const std::vector<int>& groups = context.data().groups;
+  const auto rows = static_cast<double>(std::max<Index>(context.data().rows(), 1));
+  if (!groups.empty()) return (*std::max_element(groups.begin(), groups.end()) + 1) / rows;
+  return std::min(context.row_dependence().effective_rows() / rows, 1.0);
+}
+
+// Whoever surely depends on something has a boundary. An empty one was not learnt, and must not pass for an answer.
+void warn_of_empty(const Context& context, BoundariesResult& result) {
+  constexpr double kSure = 1e-6;
+  const auto is_empty = [&](const Boundary& boundary) {
+    const auto at = static_cast<std::size_t>(boundary.target);
+    const bool context_column = !context.data().columns.empty() && context.data().columns[at].context;
+    return boundary.members.empty() && context.facts().takes_part[at] != 0 && !context_column;
+  };
+  const auto& boundaries = result.found.boundaries;
+  if (context.learnable_columns() < 2 || std::none_of(boundaries.begin(), boundaries.end(), is_empty)) return;
+  const std::vector<Relation> surest =
+      surest_relations(context.facts(), context.learnable(), independent_share(context));
+  std::vector<std::string> examples;
+  int count = 0;
+  for (const Boundary& boundary : boundaries) {
+    const Relation& relation = surest[static_cast<std::size_t>(boundary.target)];
+    if (!is_empty(boundary) || relation.other < 0 || relation.p_value > kSure) continue;
+    if (++count > 3) continue;
+    examples.push_back(fmt::format("'{}' on '{}' (p = {:.1g})",
+                                   excerpt(result.names[static_cast<std::size_t>(boundary.target)]),
+                                   excerpt(result.names[static_cast<std::size_t>(relation.other)]), relation.p_value));
+  }
+  if (count == 0) return;
+  result.warnings.push_back(fmt::format(
+      "[mb] {} empty but cannot be, since {} surely depend{}: {}{}. What relates them was not learnt; try another "
+      "--estimator or more --effort, and do not take {} for an answer",
+      count == 1 ? "a boundary is" : fmt::format("{} boundaries are", count),
+      count == 1 ? "its variable" : "their variables", count == 1 ? "s" : "", fmt::join(examples, ", "),
+      count > 3 ? fmt::format(" and {} more", count - 3) : "", count == 1 ? "it" : "them"));
 }
 
 // Every answer is held against the knowledge, whatever way it was found. A copy has its original's boundary, which is
@@ -125,6 +165,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   throw_if_violated(result, result.knowledge);
   warn_of_determined(result);
   warn_of_limited(result);
+  warn_of_empty(context, result);
   return result;
 }
 

@@ -45,20 +45,6 @@ double chi_square_10_tail(double x) {
   return std::exp(-half) * sum;
 }
 
-// Of the learnable table's columns, the table's column that each stands for.
-std::vector<int> owners(const Dataset& data, const TableFacts& facts, const LearnableTable& learnable) {
-  std::vector<int> owner;
-  std::size_t factor = 0;
-  for (int j = 0; j < data.variables(); ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    if (facts.takes_part[at] == 0) continue;
-    const bool nominal = facts.kinds[at] == ColumnKind::nominal;
-    const std::size_t width = nominal ? learnable.nominal[factor++].indicators.size() : 1;
-    owner.insert(owner.end(), width, j);
-  }
-  return owner;
-}
-
 // Normal scores with mean 0 and variance 1, 0 where a cell is absent; columns that do not vary in these rows are 0.
 Matrix standard_scores(const Matrix& values) {
   Matrix scores = Matrix::Zero(values.rows(), values.cols());
@@ -203,7 +189,7 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts, const
   result.rows = data.rows();
   if (std::count(facts.takes_part.begin(), facts.takes_part.end(), 1) < 2) return result;
   find_copies(data, facts, result);
-  const std::vector<int> owner = owners(data, facts, learnable);
+  const std::vector<int> owner = owners(facts, learnable);
   // Copies side by side would be dependence along the rows once more.
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows() && static_cast<Index>(rows.size()) < kMostRows; ++i) {

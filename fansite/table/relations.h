@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plainest facts about a table: which two columns surely depend on each other, whatever a model of them says.
+#pragma once
+
+#include <vector>
+
+#include "fansite/table/facts.h"
+
+namespace fansite {
+
+struct Relation {
+  int other = -1;      ///< column; −1: none was compared
+  double p_value = 1;  ///< over all pairs and functions
+};
+
+/// For every column the one that it most surely depends on: the largest correlation between z, |z| and z² of either's
+/// normal scores, over the rows that have both. Independent columns have p-values that are too large, if anything
+/// (Bonferroni). `independent`: the share of the rows that are; the first 1000 columns are compared.
+std::vector<Relation> surest_relations(const TableFacts& facts, const LearnableTable& learnable,
+                                       double independent = 1);
+
+}  // namespace fansite
