@@ -83,5 +83,14 @@ TEST(SurestRelations, AreHeldAgainstEmptyBoundaries) {
   EXPECT_THAT(result.warnings, Contains(HasSubstr("'x2' on 'x1'")));
 }
 
+// Ten rows and six columns: 15 pairs, z = 2.94 + 0.84, tanh(3.78 / √7) = 0.89.
+TEST(FewRows, SayWhatTheyCouldHaveShown) {
+  BoundariesParams params("fansite");
+  params.options.as<FansiteParams>().estimator = "gaussian";
+  EXPECT_THAT(markov_boundaries(noise(10, 6, 1), params).warnings,
+              Contains(HasSubstr("10 independent rows show strong relations only: a partial correlation of 0.89")));
+  EXPECT_THAT(markov_boundaries(noise(100, 6, 1), params).warnings, Not(Contains(HasSubstr("independent rows"))));
+}
+
 }  // namespace
 }  // namespace fansite

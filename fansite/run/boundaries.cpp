@@ -8,6 +8,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/base/special.h"
 #include "fansite/base/text.h"
 #include "fansite/table/relations.h"
 
@@ -60,6 +61,22 @@ double independent_share(const Context& context) {
   const auto rows = static_cast<double>(std::max<Index>(context.data().rows(), 1));
   if (!groups.empty()) return (*std::max_element(groups.begin(), groups.end()) + 1) / rows;
   return std::min(context.row_dependence().effective_rows() / rows, 1.0);
+}
+
+// Few rows see strong relations only; what could have been seen belongs to the answer. A partial correlation r has the
+// statistic √N r, about normal, and passes the first step of Benjamini–Hochberg at level/pairs.
+void warn_of_few(const Context& context, BoundariesResult& result) {
+  constexpr double kFew = 100, kLevel = 0.05, kPower = 0.8;
+  const double rows = independent_share(context) * static_cast<double>(context.data().rows());
+  const double columns = context.learnable_columns();
+  if (rows >= kFew || columns < 2) return;
+  const double pairs = columns * (columns - 1) / 2;
+  const double seen = normal_quantile(1 - kLevel / (2 * pairs)) + normal_quantile(kPower);
+  const double correlation = std::tanh(seen / std::sqrt(std::max(rows - 3, 1.0)));  // Fisher's z
+  result.warnings.push_back(fmt::format(
+      "[mb] {:.0f} independent rows show strong relations only: a partial correlation of {:.2f} ({:.2g} nats) "
+      "is found with a chance of 80 %, weaker ones less often, so a missing member says little",
+      rows, correlation, -0.5 * std::log1p(-correlation * correlation)));
 }
 
 // Whoever surely depends on something has a boundary. An empty one was not learnt, and must not pass for an answer.
@@ -165,6 +182,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   throw_if_violated(result, result.knowledge);
   warn_of_determined(result);
   warn_of_limited(result);
+  warn_of_few(context, result);
   warn_of_empty(context, result);
   return result;
 }
