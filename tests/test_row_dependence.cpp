@@ -17,10 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-RowDependence of(const Dataset& data) {
-  const TableFacts facts(data);
-  return row_dependence(data, facts, LearnableTable(data, facts));
-}
+RowDependence of(const Dataset& data) { return row_dependence(data, TableFacts(data)); }
 
 // Independent columns, each x_i = memory · x_{i−1} + noise.
 Dataset series(double memory, Index rows, int columns, std::uint64_t seed) {

@@ -101,8 +101,7 @@ const LearnableTable& Context::learnable() const {
 const RowDependence& Context::row_dependence() const {
   if (!shared_->rows) {
     const bool asked = data().groups.empty() && learnable_columns() >= 2;
-    shared_->rows =
-        asked ? fansite::row_dependence(data(), facts(), learnable()) : RowDependence{.rows = data().rows()};
+    shared_->rows = asked ? fansite::row_dependence(data(), facts()) : RowDependence{.rows = data().rows()};
   }
   return *shared_->rows;
 }

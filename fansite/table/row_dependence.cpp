@@ -19,13 +19,13 @@ namespace fansite {
 namespace {
 
 constexpr Index kLags = 10;
-constexpr Index kFewestRows = 40;    // below, ten lags tell nothing
-constexpr Index kMostRows = 20'000;  // looked at, from the first on
-constexpr Index kMostColumns = 300;  // evenly spread
-constexpr Index kFewestBlocks = 10;  // to leave out one after another
-constexpr double kLevel = 1e-3;      // of chance, over all columns
-constexpr double kMissing = 1e308;   // stands for NaN, which equals nothing
-constexpr double kGone = 0.1;        // an autocorrelation that no longer matters: its square is 0.01
+constexpr Index kFewestRows = 40;          // below, ten lags tell nothing
+constexpr Index kMostRows = 20'000;        // looked at, from the first on
+constexpr std::size_t kMostColumns = 300;  // evenly spread
+constexpr Index kFewestBlocks = 10;        // to leave out one after another
+constexpr double kLevel = 1e-3;            // of chance, over all columns
+constexpr double kMissing = 1e308;         // stands for NaN, which equals nothing
+constexpr double kGone = 0.1;              // an autocorrelation that no longer matters: its square is 0.01
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -43,6 +43,34 @@ double chi_square_10_tail(double x) {
     term *= half / (i + 1);
   }
   return std::exp(-half) * sum;
+}
+
+// At most kMostColumns of the columns that take part, evenly spread, in these rows, nominal ones as indicators; and
+// which column each is of.
+std::pair<Matrix, std::vector<int>> some_columns(const Dataset& data, const TableFacts& facts,
+                                                 const std::vector<Index>& rows) {
+  std::vector<int> part;
+  for (int j = 0; j < data.variables(); ++j) {
+    if (facts.takes_part[static_cast<std::size_t>(j)] != 0) part.push_back(j);
+  }
+  const std::size_t step = (part.size() + kMostColumns - 1) / kMostColumns;
+  std::vector<Vector> columns;
+  std::vector<int> owner;
+  for (std::size_t k = 0; k < part.size(); k += step) {
+    const Vector values = data.values(rows, part[k]);
+    const bool nominal = facts.kinds[static_cast<std::size_t>(part[k])] == ColumnKind::nominal;
+    if (!nominal) columns.push_back(values);
+    if (nominal) {
+      const NominalLevels levels = nominal_levels(data, part[k]);
+      for (std::size_t level = 1; level < levels.values.size(); ++level) {
+        columns.push_back(levels.indicator(values, level));
+      }
+    }
+    owner.resize(columns.size(), part[k]);
+  }
+  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
+  for (std::size_t k = 0; k < columns.size(); ++k) result.col(static_cast<Index>(k)) = columns[k];
+  return {std::move(result), std::move(owner)};
 }
 
 // Normal scores with mean 0 and variance 1, 0 where a cell is absent; columns that do not vary in these rows are 0.
@@ -149,14 +177,16 @@ void find_copies(const Dataset& data, const TableFacts& facts, RowDependence& re
   std::vector<int> first(static_cast<std::size_t>(data.rows()));
   std::unordered_map<Index, double> copies_of;
   double equal = 0;  // pairs of rows
-  for (Index i = 0; i < data.rows(); ++i) {
-    std::uint64_t hash = 0;
-    for (Index j = 0; j < data.values.cols(); ++j) {
-      const double x = data.values(i, j) + 0.0;
-      hash = hash * 0x9E3779B97F4A7C15u + (std::isnan(x) ? 1 : std::bit_cast<std::uint64_t>(x));
-      hash ^= hash >> 29;
+  std::vector<std::uint64_t> hashes(first.size(), 0);
+  for (Index j = 0; j < data.values.cols(); ++j) {
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const double x = data.values(static_cast<Index>(i), j) + 0.0;  // −0 and 0 are equal
+      hashes[i] = hashes[i] * 0x9E3779B97F4A7C15u + (std::isnan(x) ? 1 : std::bit_cast<std::uint64_t>(x));
+      hashes[i] ^= hashes[i] >> 29;
     }
-    std::vector<Index>& candidates = rows_of_hash[hash];
+  }
+  for (Index i = 0; i < data.rows(); ++i) {
+    std::vector<Index>& candidates = rows_of_hash[hashes[static_cast<std::size_t>(i)]];
     const auto found = std::find_if(candidates.begin(), candidates.end(), [&](Index row) { return same(row, i); });
     const bool fresh = found == candidates.end();
     first[static_cast<std::size_t>(i)] = static_cast<int>(fresh ? i : *found);
@@ -164,7 +194,7 @@ void find_copies(const Dataset& data, const TableFacts& facts, RowDependence& re
     if (!fresh) equal += ++copies_of[*found];
     result.copies += fresh ? 0 : 1;
   }
-  if (equal <= 1 + 10 * equal_by_chance(data, facts)) result.copies = 0;
+  if (equal == 0 || equal <= 1 + 10 * equal_by_chance(data, facts)) result.copies = 0;
   if (result.copies > 0) result.first_of = std::move(first);
 }
 
@@ -184,12 +214,11 @@ double median_inflation(const Matrix& correlations, const std::vector<int>& owne
 
 }  // namespace
 
-RowDependence row_dependence(const Dataset& data, const TableFacts& facts, const LearnableTable& learnable) {
+RowDependence row_dependence(const Dataset& data, const TableFacts& facts) {
   RowDependence result;
   result.rows = data.rows();
   if (std::count(facts.takes_part.begin(), facts.takes_part.end(), 1) < 2) return result;
   find_copies(data, facts, result);
-  const std::vector<int> owner = owners(facts, learnable);
   // Copies side by side would be dependence along the rows once more.
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows() && static_cast<Index>(rows.size()) < kMostRows; ++i) {
@@ -197,26 +226,21 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts, const
   }
   const auto n = static_cast<Index>(rows.size());
   if (n < kFewestRows) return result;
-  std::vector<Index> chosen;
-  const Index all = learnable.data.values.cols(), step = (all + kMostColumns - 1) / kMostColumns;
-  for (Index j = 0; j < all; j += step) chosen.push_back(j);
-  std::vector<int> owner_of_chosen;
-  for (const Index j : chosen) owner_of_chosen.push_back(owner[static_cast<std::size_t>(j)]);
-  const Matrix correlations =
-      autocorrelations(left_over(standard_scores(learnable.data.values(rows, chosen))), n / kFewestBlocks);
+  const auto [values, owner] = some_columns(data, facts, rows);
+  const Matrix correlations = autocorrelations(left_over(standard_scores(values)), n / kFewestBlocks);
   if (correlations.rows() < kLags) return result;
 
-  const auto d = static_cast<double>(chosen.size());
+  const auto d = static_cast<double>(owner.size());
   std::vector<Index> along;
   for (Index j = 0; j < correlations.cols(); ++j) {
     const double squares = static_cast<double>(n) * correlations.col(j).head(kLags).squaredNorm();
     if (d * chi_square_10_tail(squares) > kLevel) continue;
     along.push_back(j);
-    const int column = owner_of_chosen[static_cast<std::size_t>(j)];
+    const int column = owner[static_cast<std::size_t>(j)];
     if (result.columns.empty() || result.columns.back() != column) result.columns.push_back(column);
   }
-  const double inflation = median_inflation(correlations, owner_of_chosen);
-  if (2 * along.size() < chosen.size() || inflation <= RowDependence::kInflation) return result;
+  const double inflation = median_inflation(correlations, owner);
+  if (2 * along.size() < owner.size() || inflation <= RowDependence::kInflation) return result;
   for (int j = 0; j < data.variables() && result.sorted_by < 0; ++j) {
     if (facts.takes_part[static_cast<std::size_t>(j)] != 0 && is_sorted_by(data.values.col(j))) result.sorted_by = j;
   }

@@ -37,8 +37,7 @@ struct RowDependence {
   std::vector<std::string> sentences(const std::vector<std::string>& names) const;
 };
 
-/// `learnable`: of this table.
-RowDependence row_dependence(const Dataset& data, const TableFacts& facts, const LearnableTable& learnable);
+RowDependence row_dependence(const Dataset& data, const TableFacts& facts);
 
 /// Numbers of the groups in which rows may depend on each other: blocks of so many in a row, with a row's copies in
 /// the block of the first of them. Empty if every row is a group of its own.

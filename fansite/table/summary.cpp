@@ -82,7 +82,7 @@ std::vector<std::string> about_rows(const Dataset& data, const TableFacts& facts
   if (!data.groups.empty()) return {};
   RowDependence rows;
   if (std::count(facts.takes_part.begin(), facts.takes_part.end(), 1) >= 2) {
-    rows = row_dependence(data, facts, LearnableTable(data, facts));
+    rows = row_dependence(data, facts);
   }
   std::vector<std::string> sentences;
   for (const std::string& sentence : rows.sentences(data.names)) {
