@@ -152,7 +152,7 @@ void FileView::read(int fd, const std::string& where, const Progress* progress, 
     }
     if (size_ == reserved_) {
       if (size_ > state.size()) state.check_unchanged(where);  // or a file that grows is followed for ever
-      reserve(std::max(2 * size_, state.size() + 1));  // one byte more, to see the end
+      reserve(std::max(2 * size_, state.size() + 1));          // one byte more, to see the end
     }
     do {
       if (progress != nullptr) throw_if_interrupted(*progress);
