@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/error.h"
+#include "fansite/base/run_lock.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
 #include "fansite/report/json.h"
@@ -40,7 +41,6 @@ CausalGraphParams parsed(const DagOptions& options) {
     throw ParameterError("boundaries", params.method + " needs none; leave them out");
   }
   if (needed && !options.boundaries.empty()) options.boundary_method.require_none("boundaries are given");
-  params.run = options.run.parsed(graph_methods(), params.method, options.out, options);
   return params;
 }
 
@@ -107,10 +107,12 @@ void draw(const DagOptions& options, const PartialDag& graph, const std::vector<
 
 void run(DagOptions& options) {
   const Stopwatch watch;
-  const CausalGraphParams params = parsed(options);
+  CausalGraphParams params = parsed(options);
   check_places(options);
 
   ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
+  const RunLock lock(options.out);
+  params.run = options.run.parsed(graph_methods(), params.method, options.out, options);
   Output output(options.out);
   std::vector<std::pair<std::unique_ptr<Output>, std::string>> drawings;
   for (const std::string* path : {&options.graphml, &options.dot, &options.csv}) {

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/error.h"
+#include "fansite/base/run_lock.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
 #include "fansite/report/json.h"
@@ -75,6 +76,7 @@ void run(EntropyOptions& options) {
   params.run = options.run.parsed(entropy_estimators(), params.estimator, "", options);
 
   ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
+  const RunLock lock(options.out);
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.table.load(options, progress);

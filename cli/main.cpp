@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "cli/command.h"
@@ -20,6 +21,9 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kBadData = 3;
 constexpr int kInterrupted = 130;
+
+constexpr const char* kOutOfMemory =
+    "out of memory: the system gave no more; use fewer rows or columns, or a machine with more memory";
 
 int fail(int code, const char* message) {
   fmt::print(stderr, "fansite: {}\n", message);
@@ -83,7 +87,9 @@ int main(int argc, char** argv) {
     const std::string_view words = interruption.what();
     return fail(kInterrupted, words == "interrupted" ? "interrupted; nothing was written" : interruption.what());
   } catch (const std::bad_alloc&) {
-    return fail(kFailed, "out of memory");
+    return fail(kFailed, kOutOfMemory);
+  } catch (const std::length_error&) {  // more than any memory: what standard containers say to absurd sizes
+    return fail(kFailed, kOutOfMemory);
   } catch (const std::exception& error) {
     return fail(kFailed, error.what());
   }

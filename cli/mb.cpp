@@ -8,6 +8,7 @@
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
+#include "fansite/base/run_lock.h"
 #include "fansite/base/text.h"
 #include "fansite/report/json.h"
 
@@ -50,9 +51,10 @@ void run(MbOptions& options) {
   const Stopwatch watch;
   BoundariesParams params = options.method.parsed();
   params.targets = options.targets;
+  ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
+  const RunLock lock(options.out);
   params.run = options.run.parsed(boundary_methods(), params.method, options.out, options);
 
-  ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   Output output(options.out);
   const ThreadLimit limit(options.threads);
   const Dataset data = options.table.load(options, progress);

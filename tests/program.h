@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ struct Call {
   std::string output_to = {};              ///< a path for standard output, instead of Outcome::out
   std::function<bool()> interrupted = {};  ///< asked every few milliseconds; the first true sends the signal
   int interrupt_signal = SIGINT;
-  double timeout = 120;  ///< seconds until SIGKILL
+  double timeout = 120;    ///< seconds until SIGKILL
+  std::size_t memory = 0;  ///< bytes of address space that it may have; 0: no limit
 };
 
 struct Outcome {
@@ -84,6 +86,8 @@ struct Pipe {
                                         const Pipe& err) {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGPIPE, SIG_DFL);
+  const rlimit limit{call.memory, call.memory};
+  if (call.memory > 0 && ::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(127);
   const int target = call.output_to.empty() ? out.ends[1] : ::open(call.output_to.c_str(), O_WRONLY | O_CLOEXEC);
   if (target >= 0 && ::chdir(call.directory.c_str()) == 0) {
     ::dup2(in.ends[0], STDIN_FILENO);

@@ -102,6 +102,57 @@ TEST_F(CliInputTest, OtherFilesThanText) {
   is_refused(std::string("PK\x03\x04 and so on"), {"compressed", "Unpack it"});
 }
 
+TEST_F(CliInputTest, ZeroBytes) {
+  is_refused(std::string(100, '\0'), {"nothing but zero bytes", "Write it again"});
+  is_refused(rows_under("a,b", std::string("5,\0", 3)), {"has zero bytes", "binary files", "UTF-8"});
+}
+
+// ---- Size -----------------------------------------------------------------------------------------------------------
+
+// Sanitizers reserve more address space than any limit allows.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLimitsWork = false;
+#else
+constexpr bool kLimitsWork = true;
+#endif
+constexpr std::size_t kGigabyte = std::size_t{1} << 30;
+
+TEST_F(CliInputTest, ALargeFileThatIsNoTextIsRefusedBeforeItIsRead) {
+  put("bad.csv", "");
+  std::filesystem::resize_file(path("bad.csv"), 2 * kGigabyte);
+  const std::size_t limit = kLimitsWork ? kGigabyte : 0;
+  fails(Call{.arguments = {"mb", "bad.csv", "--out", "r.json"}, .memory = limit}, 3, {"bad.csv", "zero bytes"});
+}
+
+TEST_F(CliInputTest, ALineThatNeverEnds) {
+  put("bad.csv", std::string(std::size_t{1} << 26, '1'));
+  fails({"mb", "bad.csv", "--out", "r.json"}, 3, {"bad.csv", "no line end in its first 64 MB", "one row in each line"});
+}
+
+TEST_F(CliInputTest, MoreThanTheMemoryHolds) {
+  if (!kLimitsWork) GTEST_SKIP();
+  std::string rows = "a,b\n";
+  while (rows.size() < (std::size_t{1} << 17)) rows += "1,2\n";
+  put("large.csv", rows);
+  std::filesystem::resize_file(path("large.csv"), 2 * kGigabyte);
+  fails(Call{.arguments = {"mb", "large.csv", "--out", "r.json"}, .memory = kGigabyte}, 1,
+        {"out of memory", "fewer rows or columns"});
+}
+
+// Whether it notices is a matter of luck; that it lives is not.
+TEST_F(CliInputTest, AFileThatIsCutShortMeanwhile) {
+  std::string rows = "a,b\n";
+  for (int row = 0; row < 2000000; ++row) rows += std::to_string(row % 7) + "," + std::to_string(row % 11) + "\n";
+  put("table.csv", rows);
+  Call call{.arguments = {"inspect", "table.csv"}};
+  call.interrupted = [this] {
+    std::filesystem::resize_file(path("table.csv"), 100);
+    return false;
+  };
+  const Outcome outcome = run(call);
+  EXPECT_EQ(outcome.signal, 0) << outcome.err;
+}
+
 TEST_F(CliInputTest, MissingCells) {
   put("gap.csv", rows_under("age,dose", "5,"));
   fails({"mb", "gap.csv", "--missing", "error"}, 3, {"1 missing cell", "'dose'", "row 5", "--missing drop"});

@@ -36,6 +36,8 @@ class ResumeTest : public ProgramTest {
 
   /// The result and nothing else is there, with the same bytes as straight through.
   void expect_to_go_on(Strings words, const std::string& straight) const {
+    EXPECT_EQ(run(words).code, 2);  // takes over the lock that the killed run has left, so that it is gone
+    EXPECT_FALSE(std::filesystem::exists(path("r.json.lock")));
     fails(words, 2, {"r.json.checkpoint is left from an interrupted run", "--resume", "delete it"});
     words.push_back("--resume");
     const Outcome outcome = works(words);
@@ -93,6 +95,24 @@ TEST_F(ResumeTest, WithoutAnythingToGoOnFromItBeginsAtTheBeginning) {
   EXPECT_THAT(outcome.err, HasSubstr("there is no r.json.checkpoint; starting from the beginning"));
   fails({"mb", "s/data.csv", "--resume"}, 2, {"--out or --checkpoint"});
   fails({"mb", "s/data.csv", "--resume", "--out", "/dev/null"}, 2, {"--out or --checkpoint"});
+}
+
+// ---- Two runs -------------------------------------------------------------------------------------------------------
+
+TEST_F(ResumeTest, ASecondRunWithTheSameResultIsRefused) {
+  simulate({"--nodes", "4", "--rows", "100"});
+  const auto before = entries();
+  for (const Strings& second : {Strings{"mb", "s/data.csv"}, Strings{"dag", "s/data.csv"},
+                                Strings{"entropy", "s/data.csv", "--target", "x1"}}) {
+    Call first{.arguments = with_result({"mb", "-"}), .keep_input_open = true};  // waits for its table
+    first.interrupted = [&] {
+      if (!has_temporary_file()) return false;
+      fails(with_result(second), 2, {"[--out] r.json is being written by another run (process ", "use another --out"});
+      return true;
+    };
+    EXPECT_EQ(run(first).code, 130);
+    EXPECT_EQ(entries(), before);
+  }
 }
 
 // ---- A time budget --------------------------------------------------------------------------------------------------

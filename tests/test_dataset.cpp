@@ -10,12 +10,14 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
 #include "fansite/base/error.h"
 #include "fansite/base/file.h"
 #include "fansite/base/parallel.h"
+#include "fansite/base/progress.h"
 #include "fansite/base/special.h"
 #include "fansite/base/text.h"
 #include "fansite/table/dataset.h"
@@ -83,6 +85,45 @@ TEST_F(FileTest, ViewsFilesPipesAndEmptyFiles) {
   std::thread writer([&] { std::ofstream(pipe) << std::string(300000, 'x'); });
   EXPECT_EQ(content(pipe).size(), 300000u);
   writer.join();
+}
+
+/// Does something to a file when it is asked for the second time, which is while the file is read.
+class Meanwhile final : public Progress {
+ public:
+  explicit Meanwhile(std::function<void()> act) : act_(std::move(act)) {}
+  void begin(std::string_view, long) override {}
+  void advance(long) override {}
+  bool interrupted() const override {
+    if (++asked_ == 2) act_();
+    return false;
+  }
+
+ private:
+  std::function<void()> act_;
+  mutable int asked_ = 0;
+};
+
+TEST_F(FileTest, WhatWasReadStaysWhenTheFileIsCutShort) {
+  const std::string file = put("a", std::string(300000, 'x'));
+  const FileView view(file);
+  fs::resize_file(file, 0);
+  EXPECT_EQ(view.bytes(), std::string(300000, 'x'));
+}
+
+TEST_F(FileTest, SaysThatAFileChangedWhileItWasRead) {
+  for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{70000}, std::uintmax_t{900000}}) {
+    const std::string file = put("a", std::string(300000, 'x'));
+    const Meanwhile change([&] { fs::resize_file(file, size); });
+    EXPECT_THAT(message_of<IoError>([&] { FileView view(file, &change); }), HasSubstr("a' changed while it was read"));
+  }
+}
+
+TEST_F(FileTest, LooksAtTheBeginningBeforeTheRestIsRead) {
+  const std::string file = put("a", std::string(300000, 'x'));
+  std::vector<std::size_t> seen;
+  const FileView view(file, nullptr, [&](std::string_view beginning) { seen.push_back(beginning.size()); });
+  EXPECT_THAT(seen, ElementsAre(65536, 131072, 262144));
+  EXPECT_EQ(view.bytes().size(), 300000u);
 }
 
 TEST_F(FileTest, SaysWhatCannotBeRead) {

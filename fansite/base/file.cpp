@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "fansite/base/progress.h"
@@ -42,26 +44,31 @@ bool is_readable(int fd) {
   return ready > 0 || (ready < 0 && errno != EINTR);
 }
 
-std::string read_to_end(int fd, const std::string& where, const Progress* progress) {
-  std::string bytes;
-  std::size_t used = 0;
-  for (;;) {
-    if (bytes.size() - used < (std::size_t{1} << 16)) bytes.resize(2 * bytes.size() + (std::size_t{1} << 16));
-    do {
-      if (progress != nullptr) throw_if_interrupted(*progress);
-    } while (progress != nullptr && !is_readable(fd));
-    const ssize_t got = ::read(fd, bytes.data() + used, bytes.size() - used);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      throw IoError(
-          fmt::format("[read] reading {} failed: {}. Check the file and its disk.", where, system_message(errno)));
-    }
-    if (got == 0) break;
-    used += static_cast<std::size_t>(got);
+constexpr std::size_t kFirstPiece = std::size_t{1} << 16;
+constexpr std::size_t kLargestPiece = std::size_t{1} << 26;  // so that Ctrl-C is heard between pieces
+
+/// Size and time of change of a regular file. A size of 0 tells nothing: files of /proc have it, whatever they hold.
+class FileState {
+ public:
+  explicit FileState(int fd) : fd_(fd), known_(::fstat(fd, &before_) == 0 && S_ISREG(before_.st_mode)) {}
+
+  std::size_t size() const { return known_ ? static_cast<std::size_t>(before_.st_size) : 0; }
+
+  /// An IoError if somebody has written to the file since: part of what was read is old, part is new.
+  void check_unchanged(const std::string& where) const {
+    struct stat now {};
+    if (!known_ || ::fstat(fd_, &now) != 0) return;
+    const bool written = now.st_size > 0 && (now.st_mtim.tv_sec != before_.st_mtim.tv_sec ||
+                                             now.st_mtim.tv_nsec != before_.st_mtim.tv_nsec);
+    if (now.st_size == before_.st_size && !written) return;
+    throw IoError(fmt::format("[read] {} changed while it was read. Read it again when nothing writes to it.", where));
   }
-  bytes.resize(used);
-  return bytes;
-}
+
+ private:
+  int fd_;
+  struct stat before_ {};
+  bool known_;
+};
 
 PathError cannot_write(const std::string& path, int code) {
   return {fmt::format("[write] cannot write '{}': {}. Give a path in an existing, writable directory.", path,
@@ -108,10 +115,9 @@ void remove_leftovers(const std::filesystem::path& target) {
 
 }  // namespace
 
-FileView::FileView(const std::string& path, const Progress* progress) {
+FileView::FileView(const std::string& path, const Progress* progress, const Look& look) {
   if (path == "-") {
-    buffer_ = read_to_end(STDIN_FILENO, "standard input", progress);
-    bytes_ = buffer_;
+    read(STDIN_FILENO, "standard input", progress, look);
     return;
   }
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -122,25 +128,46 @@ FileView::FileView(const std::string& path, const Progress* progress) {
     throw IoError(message);
   }
   struct stat status {};
-  const bool known = ::fstat(file.fd, &status) == 0;
-  check_no_directory(known && S_ISDIR(status.st_mode), "read", path);
-  if (known && S_ISREG(status.st_mode) && status.st_size > 0) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-    if (mapping != MAP_FAILED) {
-      mapping_ = mapping;
-      bytes_ = {static_cast<const char*>(mapping), size};
-      ::madvise(mapping, size, MADV_WILLNEED);  // a hint: its failure changes nothing
-      return;
-    }
-  }
-  // Pipes, devices, files of /proc (size 0 with content) and file systems without mmap.
-  buffer_ = read_to_end(file.fd, "'" + path + "'", progress);
-  bytes_ = buffer_;
+  check_no_directory(::fstat(file.fd, &status) == 0 && S_ISDIR(status.st_mode), "read", path);
+  read(file.fd, "'" + path + "'", progress, look);
 }
 
-FileView::~FileView() {
-  if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
+void FileView::reserve(std::size_t bytes) {
+  auto* const memory = static_cast<char*>(std::realloc(memory_.get(), bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  static_cast<void>(memory_.release());  // realloc has freed or moved it
+  memory_.reset(memory);
+  reserved_ = bytes;
+  prefer_large_pages(memory, bytes);
+}
+
+void FileView::read(int fd, const std::string& where, const Progress* progress, const Look& look) {
+  const FileState state(fd);
+  std::size_t next_look = kFirstPiece;
+  reserve(kFirstPiece);
+  for (;;) {
+    if (size_ == next_look) {
+      if (look) look(bytes());
+      next_look *= 2;
+    }
+    if (size_ == reserved_) {
+      if (size_ > state.size()) state.check_unchanged(where);  // or a file that grows is followed for ever
+      reserve(std::max(2 * size_, state.size() + 1));          // one byte more, to see the end
+    }
+    do {
+      if (progress != nullptr) throw_if_interrupted(*progress);
+    } while (progress != nullptr && !is_readable(fd));
+    const std::size_t piece = std::min({reserved_ - size_, next_look - size_, kLargestPiece});
+    const ssize_t got = ::read(fd, memory_.get() + size_, piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw IoError(
+          fmt::format("[read] reading {} failed: {}. Check the file and its disk.", where, system_message(errno)));
+    }
+    if (got == 0) break;
+    size_ += static_cast<std::size_t>(got);
+  }
+  state.check_unchanged(where);
 }
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {

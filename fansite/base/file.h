@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files whole: mapped for reading, replaced in one step for writing.
+// Files whole: read into memory, replaced in one step for writing.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,21 +24,29 @@ class PathError : public UsageError {
   int code;  ///< errno
 };
 
-/// The bytes of a file, memory-mapped while this lives; "-" reads standard input to its end. A path that does not exist
-/// or is a directory is a PathError, one that cannot be read an IoError. `progress` can stop the wait for a pipe
-/// (Interrupted).
+/// The bytes of a file, read into memory: a mapped file that another process cuts short ends the program that looks at
+/// it. "-" reads standard input to its end. A path that does not exist or is a directory is a PathError, a file that
+/// cannot be read or that changes meanwhile an IoError. `progress` can stop the reading (Interrupted).
 class FileView {
  public:
-  explicit FileView(const std::string& path, const Progress* progress = nullptr);
-  ~FileView();
+  /// Is given what has been read, at 64 KB and whenever that has doubled, and throws if the rest is not worth reading.
+  using Look = std::function<void(std::string_view beginning)>;
+
+  explicit FileView(const std::string& path, const Progress* progress = nullptr, const Look& look = {});
   FileView(const FileView&) = delete;
   FileView& operator=(const FileView&) = delete;
-  std::string_view bytes() const { return bytes_; }
+  std::string_view bytes() const { return {memory_.get(), size_}; }
 
  private:
-  std::string_view bytes_;
-  std::string buffer_;  // what could not be mapped: pipes, standard input
-  void* mapping_ = nullptr;
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  void reserve(std::size_t bytes);
+  void read(int fd, const std::string& where, const Progress* progress, const Look& look);
+
+  std::unique_ptr<char, Free> memory_;  // not a string, which would be filled with zeros first
+  std::size_t size_ = 0;
+  std::size_t reserved_ = 0;
 };
 
 /// A file that appears whole or not at all: written under a temporary name beside `path`, renamed by commit(), and

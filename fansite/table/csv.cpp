@@ -139,20 +139,35 @@ void parse_chunk(const Table& table, Chunk& chunk, Matrix& values) {
   if (held > 0) scatter(block, held, row, values);
 }
 
-/// Files that are not text at all, or not as we read it.
-void check_encoding(std::string_view text, const std::string& where) {
-  check_data(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"),
-             "[load_csv] {} is UTF-16 text. Save it as UTF-8.", where);
-  check_data(!text.starts_with("\x1F\x8B") && !text.starts_with("PK\x03\x04"),
-             "[load_csv] {} is compressed. Unpack it first.", where);
-  check_data(text.find('\n') != std::string_view::npos || text.find('\r') == std::string_view::npos,
+constexpr std::size_t kNoZeroBytes = std::size_t{1} << 16;       // bytes in which a zero byte tells that it is no text
+constexpr std::size_t kLongestFirstLine = std::size_t{1} << 26;  // names of a million columns are a tenth of it
+
+void check_zero_bytes(std::string_view beginning, const std::string& where) {
+  beginning = beginning.substr(0, kNoZeroBytes);
+  if (beginning.find('\0') == std::string_view::npos) return;
+  check_data(beginning.find_first_not_of('\0') != std::string_view::npos,
+             "[load_csv] {} begins with nothing but zero bytes: it was made but never filled. Write it again.", where);
+  throw DataError(fmt::format(
+      "[load_csv] {} has zero bytes, as binary files and UTF-16 text have. Save the table as UTF-8 CSV.", where));
+}
+
+/// Of a whole file, or of one that is too long for a single line.
+void check_line_ends(std::string_view text, const std::string& where) {
+  const std::string_view first = text.substr(0, kLongestFirstLine);
+  if (first.find('\n') != std::string_view::npos) return;
+  check_data(first.find('\r') == std::string_view::npos,
              "[load_csv] {} ends its lines with CR alone. Save it with LF or CRLF line ends.", where);
+  check_data(
+      text.size() < kLongestFirstLine,
+      "[load_csv] {} has no line end in its first {} MB, so it is no CSV. Give a file with one row in each line.",
+      where, kLongestFirstLine >> 20);
 }
 
 /// Settles separator, names and where the body is.
 Table read_first_row(std::string_view text, const std::string& where, const CsvOptions& options) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  check_encoding(text, where);
+  check_beginning(text, where);
+  check_line_ends(text, where);
   Table table;
   table.where = where;
   const char* p = text.data();
@@ -208,6 +223,15 @@ void drop_empty_rows(Table& table) {
 }
 
 }  // namespace
+
+void check_beginning(std::string_view beginning, const std::string& where) {
+  check_data(!beginning.starts_with("\xFF\xFE") && !beginning.starts_with("\xFE\xFF"),
+             "[load_csv] {} is UTF-16 text. Save it as UTF-8.", where);
+  check_data(!beginning.starts_with("\x1F\x8B") && !beginning.starts_with("PK\x03\x04"),
+             "[load_csv] {} is compressed. Unpack it first.", where);
+  check_zero_bytes(beginning, where);
+  if (beginning.size() >= kLongestFirstLine) check_line_ends(beginning, where);
+}
 
 Dataset parse_csv(std::string_view text, const std::string& where, const CsvOptions& options) {
   Table table = read_first_row(text, where, options);

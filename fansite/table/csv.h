@@ -31,6 +31,10 @@ struct CsvOptions {
   std::size_t chunk_bytes = std::size_t{1} << 20;  ///< text parsed as one piece of parallel work
 };
 
+/// A DataError if nothing that begins like this is CSV: zero bytes, compressed or UTF-16 text, a first line without an
+/// end. For files of which only that much has been read; parse_csv asks it too.
+void check_beginning(std::string_view beginning, const std::string& where);
+
 /// Parses text; `where` names it in messages. Of several errors the earliest in the file is thrown, as a DataError.
 Dataset parse_csv(std::string_view text, const std::string& where, const CsvOptions& options = {});
 

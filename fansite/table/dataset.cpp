@@ -93,13 +93,14 @@ Dataset load_any(const std::string& path, const LoadOptions& options) {
   const std::string lower = lower_case(path);
   const bool tabs = lower.ends_with(".tsv");
   if (path == "-" || tabs || lower.ends_with(".csv") || lower.ends_with(".txt")) {
-    const FileView file(path, options.progress);
+    const std::string where = path == "-" ? "standard input" : path;
+    const FileView file(path, options.progress, [&](std::string_view beginning) { check_beginning(beginning, where); });
     CsvOptions csv{.header = options.header, .separator = tabs ? '\t' : '\0', .text = options.text};
     for (const auto& [name, kind] : options.roles.kinds) {
       if (kind == ColumnKind::nominal) csv.labels.push_back(name);
     }
     if (!options.roles.group.empty()) csv.labels.push_back(options.roles.group);
-    return parse_csv(file.bytes(), path == "-" ? "standard input" : path, csv);
+    return parse_csv(file.bytes(), where, csv);
   }
   if (lower.ends_with(".npy")) {
     const FileView file(path, options.progress);
