@@ -72,7 +72,7 @@ const Description& RunParams::description() {
 }
 
 Context::Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress)
-    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge), {}, {}, {}}), run,
+    : Context(std::make_shared<Shared>(Shared{&data, TableFacts(data), std::move(knowledge), {}, {}, {}, {}}), run,
               Budget(run.time_budget), progress) {
   validate(run_);
   check(this->knowledge().empty() || this->knowledge().variables() == data.variables(),
@@ -86,9 +86,18 @@ Context::Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& bu
       checkpoint_(run_.checkpoint),
       progress_(progress) {}
 
+const Dataset& Context::tame() const {
+  if (facts().wild.empty()) return data();
+  if (!shared_->tame) {
+    shared_->tame = data();
+    shared_->tame->values = tame_values(data().values, facts().wild);
+  }
+  return *shared_->tame;
+}
+
 std::shared_ptr<const Covariance> Context::covariance() const {
   if (!shared_->covariance) {
-    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(data(), facts(), progress_));
+    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(tame(), facts(), progress_));
   }
   return shared_->covariance;
 }

@@ -45,6 +45,8 @@ class Context {
   Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress);
 
   const Dataset& data() const { return *shared_->data; }
+  /// The table without wild cells (table/wild.h), for whatever does not go by ranks; data() if there are none.
+  const Dataset& tame() const;
   const TableFacts& facts() const { return shared_->facts; }
   const Knowledge& knowledge() const { return shared_->knowledge; }
   const RunParams& run() const { return run_; }
@@ -83,6 +85,7 @@ class Context {
     Knowledge knowledge;
     std::shared_ptr<const Covariance> covariance;
     std::optional<LearnableTable> learnable;
+    std::optional<Dataset> tame;
     std::set<std::string> checkpoints;  // that the run has asked for
   };
   Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& budget, Progress& progress);

@@ -61,7 +61,7 @@ std::vector<std::string> without_scale(const Context& context) {
 // The test of linearity asks for whole rows. Nothing: too few have all their cells.
 std::optional<LinearityTest> tested_linearity(const Context& context, const std::vector<std::vector<int>>& sets,
                                               Progress& progress) {
-  const Dataset& data = context.data();
+  const Dataset& data = context.tame();
   if (!data.values.hasNaN()) return test_linearity(data, context.facts(), sets, {}, progress);
   std::vector<int> whole;
   for (Index row = 0; row < data.rows(); ++row) {
