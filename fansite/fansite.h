@@ -16,6 +16,7 @@
 #include "fansite/table/roles.h"
 #include "fansite/table/dataset.h"
 #include "fansite/table/findings.h"
+#include "fansite/table/wild.h"
 #include "fansite/table/covariance.h"
 #include "fansite/table/transform.h"
 #include "fansite/graph/dag.h"

@@ -44,7 +44,7 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
   causal::AdditiveNoiseParams noise = graph_parameters(context, params);
   if (!kept) noise.checkpoint.clear();
   try {
-    const causal::GraphTable table{context.data().values, context.facts().kinds};
+    const causal::GraphTable table{context.tame().values, context.facts().kinds};
     answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
                                           noise, deadline);
     const causal::AdditivityTest& test = answer.graph->additivity;

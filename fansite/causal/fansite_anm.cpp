@@ -20,7 +20,7 @@ AdditiveNoiseParams completed(const Context& context, const Parameters& paramete
   return params;
 }
 
-GraphTable table_of(const Context& context) { return {context.data().values, context.facts().kinds}; }
+GraphTable table_of(const Context& context) { return {context.tame().values, context.facts().kinds}; }
 
 std::string in_words(const AdditiveNoiseResult& found) {
   std::string words = found.scale == NoiseScale::normal_scores ? "on normal scores of the columns; " : "";

@@ -86,9 +86,18 @@ Context::Context(std::shared_ptr<Shared> shared, RunParams run, const Budget& bu
       checkpoint_(run_.checkpoint),
       progress_(progress) {}
 
+const Dataset& Context::tame() const {
+  if (facts().wild.empty()) return data();
+  if (!shared_->tame) {
+    shared_->tame = data();
+    shared_->tame->values = tame_values(data().values, facts().wild);
+  }
+  return *shared_->tame;
+}
+
 std::shared_ptr<const Covariance> Context::covariance() const {
   if (!shared_->covariance) {
-    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(data(), facts(), progress_));
+    shared_->covariance = std::make_shared<const Covariance>(fansite::covariance(tame(), facts(), progress_));
   }
   return shared_->covariance;
 }

@@ -46,6 +46,8 @@ class Context {
   Context(const Dataset& data, Knowledge knowledge, RunParams run, Progress& progress);
 
   const Dataset& data() const { return *shared_->data; }
+  /// The table without wild cells (table/wild.h), for whatever does not go by ranks; data() if there are none.
+  const Dataset& tame() const;
   const TableFacts& facts() const { return shared_->facts; }
   const Knowledge& knowledge() const { return shared_->knowledge; }
   const RunParams& run() const { return run_; }
@@ -89,6 +91,7 @@ class Context {
     std::shared_ptr<const Covariance> covariance = {};
     std::optional<LearnableTable> learnable = {};
     std::optional<RowDependence> rows = {};
+    std::optional<Dataset> tame = {};
     // That the run has asked for, with whatever groups.
     std::shared_ptr<std::set<std::string>> checkpoints = std::make_shared<std::set<std::string>>();
     std::shared_ptr<const Dataset> own = {};  // with groups of its own; null: somebody else's table

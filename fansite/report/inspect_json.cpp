@@ -31,6 +31,8 @@ const char* kind_name(Finding::Kind kind) {
       return "identifier";
     case Finding::Kind::few_rows:
       return "few_rows";
+    case Finding::Kind::wild:
+      return "wild";
     case Finding::Kind::numeric_header:
       break;
   }

@@ -55,11 +55,12 @@ BoundariesResult find_boundaries_first(const Context& context, const GraphMethod
   return markov_boundaries(context.within(kBoundariesShare * params.run.time_budget, context.progress()), boundaries);
 }
 
-// What is said of columns that take no part, if the boundaries have not said it.
+// What is said of columns that take no part and of wild cells, if the boundaries have not said it.
 std::vector<std::string> table_warnings(const Context& context) {
   std::vector<std::string> warnings;
   for (const Finding& finding : context.facts().findings) {
-    if (finding.kind == Finding::Kind::duplicate || finding.kind == Finding::Kind::constant) {
+    using enum Finding::Kind;
+    if (finding.kind == duplicate || finding.kind == constant || finding.kind == wild) {
       warnings.push_back(finding.message);
     }
   }

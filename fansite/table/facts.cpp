@@ -23,6 +23,8 @@ TableFacts::TableFacts(const Dataset& data)
     const bool declared = !data.columns.empty() && data.columns[at].kind.has_value();
     kinds.push_back(declared ? *data.columns[at].kind : recognised_kind(data.values.col(j)));
   }
+  wild = wild_cells(data, kinds);
+  if (!wild.empty()) findings.push_back(wild_finding(data, wild));
   for (std::size_t j = 0; j < copy_of.size(); ++j) {
     if (copy_of[j] >= 0) takes_part[j] = 0;
   }

@@ -8,6 +8,7 @@
 
 #include "fansite/table/dataset.h"
 #include "fansite/table/findings.h"
+#include "fansite/table/wild.h"
 
 namespace fansite {
 
@@ -17,6 +18,7 @@ struct TableFacts {
   std::vector<Finding> findings;
   std::vector<ColumnKind> kinds;  ///< per column: as declared, else as recognised
   std::vector<int> copy_of;       ///< per column: the earlier one that it repeats, or −1
+  std::vector<WildCell> wild;     ///< cells that must not decide alone; there is a finding about them
   std::vector<char> takes_part;  ///< per column: it varies and repeats no earlier one, so something can be learnt of it
 
   explicit TableFacts(const Dataset& data);

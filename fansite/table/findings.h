@@ -21,7 +21,8 @@ struct Finding {
     near_duplicate,
     identifier,  ///< counts the rows
     few_rows,
-    numeric_header
+    numeric_header,
+    wild  ///< cells that would decide alone; found by TableFacts, which knows the kinds of columns
   };
   Kind kind;
   std::vector<int> columns;  ///< duplicates: the first is the original

@@ -116,7 +116,7 @@ void add_graph(const BoundaryProblem& problem, const FansiteParams& params, cons
   const Context& context = problem.context;
   const causal::AdditiveNoiseParams settings = graph_parameters(context, params);
   const double seconds =
-      kScales * graph_seconds(context.data(), context.knowledge(), supposed, settings, context.progress()) + refining;
+      kScales * graph_seconds(context.tame(), context.knowledge(), supposed, settings, context.progress()) + refining;
   result.phases.push_back({"graph", seconds,
                            "a causal graph inside the boundaries, from a rehearsal with fewer rows; the least certain "
                            "part, since it grows faster than the number of members"});

@@ -62,7 +62,7 @@ std::vector<std::string> without_scale(const Context& context) {
 // few.
 std::optional<LinearityTest> tested_linearity(const Context& context, const std::vector<std::vector<int>>& sets,
                                               Progress& progress) {
-  const Dataset& data = context.data();
+  const Dataset& data = context.tame();
   if (!data.values.hasNaN() && data.groups.empty()) return test_linearity(data, context.facts(), sets, {}, progress);
   std::vector<int> whole;
   std::set<int> seen;

@@ -28,7 +28,7 @@ GraphAnswer to_answer(DifferentiableResult found) {
 
 // SDCD of the columns that take part; the others have no edges.
 DifferentiableResult sdcd_of_some(const Context& context, const DifferentiableParams& params) {
-  const Matrix& values = context.data().values;
+  const Matrix& values = context.tame().values;
   std::vector<Index> columns;
   for (Index j = 0; j < values.cols(); ++j) {
     if (context.facts().takes_part[static_cast<std::size_t>(j)]) columns.push_back(j);
@@ -76,11 +76,11 @@ GraphMethod fansite_dcd_method() {
   row.parameters = FansiteDcdParams();
   row.run = [](const GraphProblem& problem, const Parameters& parameters) {
     const Context& context = problem.context;
-    return to_answer(fansite_dcd(context.data().values, problem.links, completed<FansiteDcdParams>(context, parameters),
+    return to_answer(fansite_dcd(context.tame().values, problem.links, completed<FansiteDcdParams>(context, parameters),
                                  context.progress()));
   };
   row.check_checkpoint = [](const Context& context, const Parameters& parameters) {
-    check_checkpoint(context.data().values, completed<FansiteDcdParams>(context, parameters));
+    check_checkpoint(context.tame().values, completed<FansiteDcdParams>(context, parameters));
   };
   return row;
 }
