@@ -90,6 +90,24 @@ TEST_F(CliInspectTest, NamesWithEscapeCodesAreShownPlain) {
   expect_plain_lines(outcome.out);
 }
 
+// Doses go along with pressures but for one cell, which must hide nothing.
+TEST_F(CliInspectTest, NamesWildCellsHereAndInResults) {
+  std::string text = "pressure,dose\n";
+  for (int row = 0; row < 100; ++row) {
+    const double pressure = row * 37 % 101, dose = pressure + row * 53 % 97;
+    text += (row == 16 ? "1e308" : std::to_string(pressure / 10)) + "," + std::to_string(dose / 7) + "\n";
+  }
+  put("t.csv", text);
+  EXPECT_THAT(works({"inspect", "t.csv"}).out, HasSubstr("  - the cell of 'pressure' in row 17 (1e+308) is"));
+  const Json json = works({"inspect", "t.csv", "--json"}).json();
+  EXPECT_EQ(json.at("findings")[0].at("kind"), "wild");
+  const Outcome found = works({"mb", "t.csv", "--estimator", "gaussian", "--out", "r.json"});
+  EXPECT_THAT(found.err, AllOf(HasSubstr("'pressure' in row 17"), Not(HasSubstr("infinite"))));
+  EXPECT_EQ(this->json("r.json").at("boundaries")[1].at("members")[0].at("name"), "pressure");
+  works({"verify", "r.json", "t.csv"});
+  EXPECT_THAT(works({"dag", "t.csv", "--estimator", "gaussian"}).err, HasSubstr("'pressure' in row 17"));
+}
+
 TEST_F(CliInspectTest, KindsFromAFile) {
   put_study();
   put("kinds.csv", "name,kind\nrating,nominal\nage,ordered\n");
