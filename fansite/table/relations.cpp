@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kFunctions = 3;
 constexpr Index kMostColumns = 500;
-constexpr Index kMostRows = 5000;
+constexpr Index kMostRows = 2000;
+constexpr double kFewestRows = 10;  // with both cells
 
 // Mean 0 and variance 1 over the rows that are there, 0 in the others.
 Vector standardised(const Vector& values, const std::vector<Index>& there, Index rows) {
@@ -53,22 +54,24 @@ std::vector<Relation> surest_relations(const TableFacts& facts, const LearnableT
   const auto columns = static_cast<double>(values.cols());
   const double tests = kFunctions * kFunctions * columns * (columns - 1) / 2;
   std::vector<Relation> result(facts.kinds.size());
+  std::vector<double> largest(result.size(), 0);  // √N |correlation|
   for (const Matrix& a : functions) {
     for (const Matrix& b : functions) {
-      const Matrix sums = a.transpose() * b;
-      for (Index i = 0; i < sums.rows(); ++i) {
-        for (Index j = 0; j < sums.cols(); ++j) {
-          const int one = owner[static_cast<std::size_t>(i)], other = owner[static_cast<std::size_t>(j)];
-          if (one == other || rows(i, j) < 10) continue;
-          const double z = std::abs(sums(i, j)) / std::sqrt(rows(i, j)) * std::sqrt(independent);
-          const double p = std::min(1.0, tests * 2 * normal_tail(z));
-          for (const auto& [column, partner] : {std::pair(one, other), std::pair(other, one)}) {
-            Relation& best = result[static_cast<std::size_t>(column)];
-            if (best.other < 0 || p < best.p_value) best = {partner, p};
-          }
+      const Matrix scaled = (a.transpose() * b).cwiseAbs().cwiseQuotient(rows.cwiseMax(1).cwiseSqrt());
+      for (Index j = 0; j < scaled.cols(); ++j) {
+        for (Index i = 0; i < scaled.rows(); ++i) {
+          const auto one = static_cast<std::size_t>(owner[static_cast<std::size_t>(i)]);
+          const auto other = static_cast<std::size_t>(owner[static_cast<std::size_t>(j)]);
+          const double z = scaled(i, j);
+          if (one == other || rows(i, j) < kFewestRows) continue;
+          if (z > largest[one]) result[one].other = static_cast<int>(other), largest[one] = z;
+          if (z > largest[other]) result[other].other = static_cast<int>(one), largest[other] = z;
         }
       }
     }
+  }
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    result[k].p_value = std::min(1.0, tests * 2 * normal_tail(largest[k] * std::sqrt(independent)));
   }
   return result;
 }

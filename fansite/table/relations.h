@@ -16,7 +16,7 @@ struct Relation {
 
 /// For every column the one that it most surely depends on: the largest correlation between z, |z| and z² of either's
 /// normal scores, over the rows that have both. Independent columns have p-values that are too large, if anything
-/// (Bonferroni). `independent`: the share of the rows that are. The first 5000 rows of the
+/// (Bonferroni). `independent`: the share of the rows that are. The first 2000 rows of the
 /// first 500 columns are compared.
 std::vector<Relation> surest_relations(const TableFacts& facts, const LearnableTable& learnable,
                                        double independent = 1);

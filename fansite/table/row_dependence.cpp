@@ -25,7 +25,10 @@ constexpr std::size_t kMostColumns = 300;  // evenly spread
 constexpr Index kFewestBlocks = 10;        // to leave out one after another
 constexpr double kLevel = 1e-3;            // of chance, over all columns
 constexpr double kMissing = 1e308;         // stands for NaN, which equals nothing
-constexpr double kGone = 0.1;              // an autocorrelation that no longer matters: its square is 0.01
+// Blocks cost power: ten to twenty of them see the strongest relations only. They are worth it where rows are so alike
+// that independent columns seem surely related, with five rows for one fact and more.
+constexpr double kSevere = 5;
+constexpr double kGone = 0.1;  // an autocorrelation that no longer matters: its square is 0.01
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -254,7 +257,7 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts) {
   result.correlation = at_lag.front();
   result.inflation = std::max(inflation, 1 + 2 * std::accumulate(at_lag.begin(), at_lag.end(), 0.0,
                                                                  [](double s, double r) { return s + r * r; }));
-  if (result.sorted_by < 0) {
+  if (result.sorted_by < 0 && result.inflation > kSevere) {
     result.block = std::clamp<Index>(2 * static_cast<Index>(at_lag.size()), 2, std::max<Index>(n / kFewestBlocks, 2));
   }
   return result;
@@ -274,12 +277,13 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
                     "so it cannot be seen whether rows depend on each other; if they do, p-values are too small: "
                     "--group or --block.",
                     columns.size(), name(sorted_by)));
-  } else if (dependent()) {
-    result.push_back(
-        fmt::format("[rows] neighbouring rows are alike (correlation {:.2f} in what other columns leave over, {} "
-                    "columns): these {} "
-                    "rows are worth about {:.0f} independent ones.",
-                    correlation, columns.size(), rows, std::max(effective_rows(), 1.0)));
+  } else if (inflation > 1) {
+    result.push_back(fmt::format(
+        "[rows] neighbouring rows are alike (correlation {:.2f} in what other columns leave over, {} columns): these "
+        "{} "
+        "rows are worth about {:.0f} independent ones{}.",
+        correlation, columns.size(), rows, std::max(effective_rows(), 1.0),
+        dependent() ? "" : ", so p-values are too small; --block LENGTH tests rows in blocks of that many"));
   }
   return result;
 }

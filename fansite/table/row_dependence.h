@@ -25,7 +25,7 @@ struct RowDependence {
   Index copies = 0;               ///< rows that repeat an earlier one in every cell, if far more than chance would make
   double inflation = 1;           ///< of the variance of a measure of relation, for the median pair
   double correlation = 0;         ///< of neighbouring rows in what is left of the median autocorrelated column
-  Index block = 1;                ///< rows that lie so far apart are independent; 1: all are
+  Index block = 1;                ///< so many in a row are to count as one, where few are independent; 1: not so
   int sorted_by = -1;             ///< the column that the rows are sorted by, or whose equal values lie together
   std::vector<int> columns = {};  ///< that are autocorrelated beyond chance
   std::vector<int> first_of = {};  ///< per row the earlier one that it repeats, or itself; empty without copies
