@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
             parser.error("say which column to predict: --target NAME")
         table, target = pd.read_csv(options.csv), options.target
     else:
-        nodes, rows = (40, 100) if options.quick else (200, 400)
+        nodes, rows = (40, 200) if options.quick else (200, 400)
         made = fansite.simulate(nodes=nodes, degree=1.5, rows=rows, random_state=1)
         table = made.to_pandas()
         target = options.target or max(made.boundaries, key=lambda name: len(made.boundaries[name]))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 import fansite
@@ -50,8 +52,12 @@ def test_a_repeated_run_has_the_same_bits(found, graph, table) -> None:
 
 def test_a_time_budget_that_is_not_enough_is_told() -> None:
     curved = fansite.simulate(nodes=12, rows=500, sem="gp", random_state=5).to_pandas()
-    with pytest.warns(fansite.DataWarning, match="not finished: there was no time to train networks"):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         found = fansite.MarkovBoundary(time_budget=0.05).fit(curved)
+    sentences = " ".join(str(warning.message) for warning in told)
+    assert "not finished: there was no time to train networks" in sentences
+    assert "boundaries are empty but cannot be" in sentences  # what is not linear was not learnt
     assert not found.result_.complete
     assert "Gaussian" in found.result_.unfinished
     with pytest.raises(ValueError, match=r"\[time_budget\] -1 is out of range"):
