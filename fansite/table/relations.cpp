@@ -55,9 +55,10 @@ std::vector<Relation> surest_relations(const TableFacts& facts, const LearnableT
   const double tests = kFunctions * kFunctions * columns * (columns - 1) / 2;
   std::vector<Relation> result(facts.kinds.size());
   std::vector<double> largest(result.size(), 0);  // √N |correlation|
-  for (const Matrix& a : functions) {
-    for (const Matrix& b : functions) {
-      const Matrix scaled = (a.transpose() * b).cwiseAbs().cwiseQuotient(rows.cwiseMax(1).cwiseSqrt());
+  for (std::size_t a = 0; a < functions.size(); ++a) {
+    for (std::size_t b = a; b < functions.size(); ++b) {  // of both ends, so one order is enough
+      const Matrix scaled =
+          (functions[a].transpose() * functions[b]).cwiseAbs().cwiseQuotient(rows.cwiseMax(1).cwiseSqrt());
       for (Index j = 0; j < scaled.cols(); ++j) {
         for (Index i = 0; i < scaled.rows(); ++i) {
           const auto one = static_cast<std::size_t>(owner[static_cast<std::size_t>(i)]);
