@@ -161,7 +161,9 @@ std::string in_words(const BoundaryAnswer& answer, const FansiteParams& params, 
     const auto quoted = [&](int variable) { return excerpt(names[static_cast<std::size_t>(variable)]); };
     const bool asked_for = params.estimator != "auto";
     if (asked_for && test.linear_equations) line += " over a Gaussian base";
-    if (test.linear_equations) line += ", since nothing speaks against linear relations";
+    const bool for_levels = answer.training && !asked_for && test.linear_equations;
+    if (for_levels) line += ", since levels without an order have no line";
+    if (test.linear_equations && !for_levels) line += ", since nothing speaks against linear relations";
     if (!asked_for && !test.linear_equations) {
       line +=
           fmt::format(", {} {} and {} are not related linearly (p = {:.1g})", answer.training ? "since" : "although",
