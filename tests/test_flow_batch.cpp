@@ -189,10 +189,9 @@ TEST(SubsetSampler, IsNamedByTheStream) {
   EXPECT_EQ(subset, expected);
 }
 
-// Columns 0 | 1 2 3 | 4 5 | 6.
-TEST(SubsetSampler, VariablesOfSeveralColumnsAreDrawnWhole) {
-  const std::vector<int> first = {0, 1, 4, 6};
-  SubsetSampler sampler(first, 7, SubsetKind::leaf, 20, 7);
+// Columns 0 | 1 2 3 | 4 5 | 6: all subsets that 400 draws give.
+std::set<Subset> whole_variables(int max_size, int most_columns) {
+  SubsetSampler sampler({0, 1, 4, 6}, 7, SubsetKind::leaf, max_size, most_columns);
   Random random(Key{4});
   std::set<Subset> seen;
   for (int i = 0; i < 400; ++i) {
@@ -200,23 +199,20 @@ TEST(SubsetSampler, VariablesOfSeveralColumnsAreDrawnWhole) {
     sampler.draw(random, subset);
     seen.insert(subset);
   }
-  EXPECT_THAT(seen,
+  return seen;
+}
+
+TEST(SubsetSampler, VariablesOfSeveralColumnsAreDrawnWhole) {
+  EXPECT_THAT(whole_variables(20, 7),
               testing::UnorderedElementsAre(ElementsAre(6), ElementsAre(0, 6), ElementsAre(1, 2, 3, 6),
                                             ElementsAre(4, 5, 6), ElementsAre(0, 1, 2, 3, 6), ElementsAre(0, 4, 5, 6),
                                             ElementsAre(1, 2, 3, 4, 5, 6), ElementsAre(0, 1, 2, 3, 4, 5, 6)));
 }
 
 TEST(SubsetSampler, SetsThatAreTooWideLoseVariablesButNotTheLeaf) {
-  SubsetSampler sampler({0, 1, 4, 6}, 7, SubsetKind::leaf, 3, 4);
-  Random random(Key{5});
-  std::set<Subset> seen;
-  for (int i = 0; i < 400; ++i) {
-    Subset subset;
-    sampler.draw(random, subset);
-    seen.insert(subset);
-  }
-  EXPECT_THAT(seen, testing::UnorderedElementsAre(ElementsAre(6), ElementsAre(0, 6), ElementsAre(1, 2, 3, 6),
-                                                  ElementsAre(4, 5, 6), ElementsAre(0, 4, 5, 6)));
+  EXPECT_THAT(whole_variables(3, 4),
+              testing::UnorderedElementsAre(ElementsAre(6), ElementsAre(0, 6), ElementsAre(1, 2, 3, 6),
+                                            ElementsAre(4, 5, 6), ElementsAre(0, 4, 5, 6)));
 }
 
 TEST(SubsetSampler, WrongSizesAreRefused) {

@@ -17,8 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::vector<Relation> of(const Dataset& data, double independent = 1) {
-  const TableFacts facts(data);
-  return surest_relations(facts, LearnableTable(data, facts), independent);
+  return surest_relations(data, TableFacts(data), independent);
 }
 
 Dataset noise(Index rows, int columns, std::uint64_t seed) {

@@ -89,8 +89,7 @@ void warn_of_empty(const Context& context, BoundariesResult& result) {
   };
   const auto& boundaries = result.found.boundaries;
   if (context.learnable_columns() < 2 || std::none_of(boundaries.begin(), boundaries.end(), is_empty)) return;
-  const std::vector<Relation> surest =
-      surest_relations(context.facts(), context.learnable(), independent_share(context));
+  const std::vector<Relation> surest = surest_relations(context.data(), context.facts(), independent_share(context));
   std::vector<std::string> examples;
   int count = 0;
   for (const Boundary& boundary : boundaries) {

@@ -120,16 +120,4 @@ LearnableTable::LearnableTable(const Dataset& table, const TableFacts& facts) {
   values_hash = all ? facts.values_hash : hash_of(MatrixView(data.values));
 }
 
-std::vector<int> owners(const TableFacts& facts, const LearnableTable& learnable) {
-  std::vector<int> owner;
-  std::size_t factor = 0;
-  for (std::size_t j = 0; j < facts.kinds.size(); ++j) {
-    if (facts.takes_part[j] == 0) continue;
-    const bool nominal = facts.kinds[j] == ColumnKind::nominal;
-    const std::size_t width = nominal ? learnable.nominal[factor++].indicators.size() : 1;
-    owner.insert(owner.end(), width, static_cast<int>(j));
-  }
-  return owner;
-}
-
 }  // namespace fansite

@@ -55,9 +55,6 @@ struct LearnableTable {
   LearnableTable(const Dataset& table, const TableFacts& facts);
 };
 
-/// Of each column of the learnable table, the table's column that it stands for.
-std::vector<int> owners(const TableFacts& facts, const LearnableTable& learnable);
-
 /// Of one nominal column.
 NominalLevels nominal_levels(const Dataset& data, int column);
 /// What a number of a nominal column stands for; without a label, its digits.

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "fansite/table/dataset.h"
 #include "fansite/table/facts.h"
 
 namespace fansite {
@@ -16,9 +17,8 @@ struct Relation {
 
 /// For every column the one that it most surely depends on: the largest correlation between z, |z| and z² of either's
 /// normal scores, over the rows that have both. Independent columns have p-values that are too large, if anything
-/// (Bonferroni). `independent`: the share of the rows that are. The first 2000 rows of the
-/// first 500 columns are compared.
-std::vector<Relation> surest_relations(const TableFacts& facts, const LearnableTable& learnable,
-                                       double independent = 1);
+/// (Bonferroni). `independent`: the share of the rows that are. The first 2000 rows of 500
+/// columns at most are compared.
+std::vector<Relation> surest_relations(const Dataset& data, const TableFacts& facts, double independent = 1);
 
 }  // namespace fansite

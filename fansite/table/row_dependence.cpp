@@ -14,6 +14,7 @@
 
 #include "fansite/base/hash.h"
 #include "fansite/base/text.h"
+#include "fansite/table/scores.h"
 
 namespace fansite {
 namespace {
@@ -46,51 +47,6 @@ double chi_square_10_tail(double x) {
     term *= half / (i + 1);
   }
   return std::exp(-half) * sum;
-}
-
-// At most kMostColumns of the columns that take part, evenly spread, in these rows, nominal ones as indicators; and
-// which column each is of.
-std::pair<Matrix, std::vector<int>> some_columns(const Dataset& data, const TableFacts& facts,
-                                                 const std::vector<Index>& rows) {
-  std::vector<int> part;
-  for (int j = 0; j < data.variables(); ++j) {
-    if (facts.takes_part[static_cast<std::size_t>(j)] != 0) part.push_back(j);
-  }
-  const std::size_t step = (part.size() + kMostColumns - 1) / kMostColumns;
-  std::vector<Vector> columns;
-  std::vector<int> owner;
-  for (std::size_t k = 0; k < part.size(); k += step) {
-    const Vector values = data.values(rows, part[k]);
-    const bool nominal = facts.kinds[static_cast<std::size_t>(part[k])] == ColumnKind::nominal;
-    if (!nominal) columns.push_back(values);
-    if (nominal) {
-      const NominalLevels levels = nominal_levels(data, part[k]);
-      for (std::size_t level = 1; level < levels.values.size(); ++level) {
-        columns.push_back(levels.indicator(values, level));
-      }
-    }
-    owner.resize(columns.size(), part[k]);
-  }
-  Matrix result(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
-  for (std::size_t k = 0; k < columns.size(); ++k) result.col(static_cast<Index>(k)) = columns[k];
-  return {std::move(result), std::move(owner)};
-}
-
-// Normal scores with mean 0 and variance 1, 0 where a cell is absent; columns that do not vary in these rows are 0.
-Matrix standard_scores(const Matrix& values) {
-  Matrix scores = Matrix::Zero(values.rows(), values.cols());
-  for (Index j = 0; j < values.cols(); ++j) {
-    std::vector<Index> there;
-    for (Index i = 0; i < values.rows(); ++i) {
-      if (!std::isnan(values(i, j))) there.push_back(i);
-    }
-    if (there.size() < 2) continue;
-    Vector own = normal_scores(values(there, j));
-    own.array() -= own.mean();
-    const double deviation = std::sqrt(own.squaredNorm() / static_cast<double>(own.size()));
-    if (deviation > 1e-6) scores(there, j) = own / deviation;
-  }
-  return scores;
 }
 
 // What all others leave over of each column. The penalty is a hundredth and the share of noise in the covariance.
@@ -229,8 +185,9 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts) {
   }
   const auto n = static_cast<Index>(rows.size());
   if (n < kFewestRows) return result;
-  const auto [values, owner] = some_columns(data, facts, rows);
-  const Matrix correlations = autocorrelations(left_over(standard_scores(values)), n / kFewestBlocks);
+  const ColumnScores columns = column_scores(data, facts, rows, kMostColumns);
+  const std::vector<int>& owner = columns.owner;
+  const Matrix correlations = autocorrelations(left_over(columns.scores), n / kFewestBlocks);
   if (correlations.rows() < kLags) return result;
 
   const auto d = static_cast<double>(owner.size());
