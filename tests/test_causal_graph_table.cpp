@@ -13,7 +13,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/causal/additive_noise.h"
 #include "fansite/causal/constrained_graph.h"
-#include "fansite/causal/imputation.h"
+#include "fansite/table/imputation.h"
 #include "graph_examples.h"
 #include "support.h"
 
@@ -287,7 +287,7 @@ TEST(GraphTableCheckpoint, IsOfTheSameKindsAndDraws) {
   EXPECT_NO_THROW(check_checkpoint(GraphTable{values, kinds}, params));
   EXPECT_THROW(check_checkpoint(GraphTable{values, Kinds{kNumber, kNominal, kNumber}}, params), UsageError);
   EXPECT_THROW(check_checkpoint(GraphTable{values, {}}, params), UsageError);
-  EXPECT_THROW(check_checkpoint(GraphTable{values, kinds, impute({values, kinds}, 5, Key{9})}, params), UsageError);
+  EXPECT_THROW(check_checkpoint(GraphTable{values, kinds, impute(values, kinds, 5, Key{9})}, params), UsageError);
   params.draws = 6;
   EXPECT_THROW(check_checkpoint(GraphTable{values, kinds}, params), UsageError);
   std::filesystem::remove(path);

@@ -45,5 +45,30 @@ TEST(RowMeans, OfGroupsAreAsUncertainAsTheirNumber) {
   EXPECT_EQ(units[3], 12);
 }
 
+TEST(RowMeans, VersionsOfARowCountAsOne) {
+  const Eigen::Array4d once(1, 2, 3, 6);
+  Eigen::ArrayXd values(7);
+  values << 1, 1.5, 2, 2.5, 3, 5, 7;
+  const EntropyEstimate of_rows = RowMeans(table(4)).mean(once);
+  const RowMeans means(table(4), {0, 1, 1, 1, 2, 3, 3});
+  const EntropyEstimate of_versions = means.mean(values);
+  EXPECT_DOUBLE_EQ(of_versions.value, of_rows.value);
+  EXPECT_DOUBLE_EQ(of_versions.standard_error, of_rows.standard_error);
+  EXPECT_EQ(of_versions.rows, 4);
+  EXPECT_EQ(means.units(), 4);
+  EXPECT_TRUE(means.by_unit(values.cast<float>()).isApprox(once.cast<float>()));
+}
+
+TEST(RowMeans, VersionsKeepWeightsAndGroups) {
+  Dataset data = table(3);
+  data.weights = Eigen::Vector3d(1.5, 1, 0.5);
+  data.groups = {0, 1, 1};
+  const RowMeans means(data, {0, 0, 1, 2});
+  Eigen::ArrayXd values(4);
+  values << 1, 3, 5, 7;
+  EXPECT_DOUBLE_EQ(means.mean(values).value, (1.5 * 2 + 5 + 3.5) / 3);
+  EXPECT_TRUE(means.by_unit(values.cast<float>()).isApprox(Eigen::Array2f(3, 8.5)));
+}
+
 }  // namespace
 }  // namespace fansite

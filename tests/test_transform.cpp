@@ -276,5 +276,24 @@ TEST(TransformCells, ReliabilityIsTheVarianceThatIsLeft) {
   EXPECT_EQ(fit_transform(TransformKind::rank, halves).reliability(), 1);
 }
 
+TEST(TransformInverse, GivesFittedValuesBackAndNothingBeyondThem) {
+  const Vector values = Eigen::Matrix<double, 6, 1>(3, 1, 4, 1.5, 9, 2.6);
+  for (const TransformKind kind : {TransformKind::rank, TransformKind::standardise, TransformKind::none}) {
+    const ColumnTransform transform = fit_transform(kind, values);
+    for (const double value : values) EXPECT_NEAR(transform.inverse(transform(value)), value, 1e-12);
+  }
+  const ColumnTransform rank = fit_transform(TransformKind::rank, values);
+  EXPECT_EQ(rank.inverse(50), 9);
+  EXPECT_EQ(rank.inverse(-50), 1);
+}
+
+TEST(TransformInverse, OfAnIntervalIsItsValueInSinglePrecisionToo) {
+  const Vector values = Eigen::Matrix<double, 7, 1>(0, 0, 0, 1, 1, 2, 7);
+  const ColumnTransform transform = fit_transform(TransformKind::rank, values, ColumnKind::ordered);
+  for (const double value : {0.0, 1.0}) {
+    EXPECT_EQ(transform.inverse(static_cast<double>(static_cast<float>(transform(value)))), value);
+  }
+}
+
 }  // namespace
 }  // namespace fansite

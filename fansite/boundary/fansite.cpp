@@ -13,6 +13,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/hash.h"
+#include "fansite/base/sets.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
 #include "fansite/boundary/detail/fansite_plan.h"
@@ -32,6 +33,7 @@ constexpr double kTrainShare = 0.35;
 constexpr double kGrowShare = 0.65;
 // Of the whole, when the Gaussian estimator's searches do.
 constexpr double kGaussianShare = 0.5;
+constexpr std::uint64_t kDrawKey = 0x64726177;  // of the run's seed, for draws of absent cells
 
 // Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
 // `kept`: another run could go on from its state.
@@ -44,7 +46,7 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
   causal::AdditiveNoiseParams noise = graph_parameters(context, params);
   if (!kept) noise.checkpoint.clear();
   try {
-    const causal::GraphTable table{context.tame().values, context.facts().kinds};
+    const causal::GraphTable table{context.tame().values, context.facts().kinds, estimator.completions(context.tame())};
     answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
                                           noise, deadline);
     const causal::AdditivityTest& test = answer.graph->additivity;
@@ -99,6 +101,41 @@ void check_known(const BoundaryProblem& problem, int largest) {
   }
 }
 
+// The sets that growing proposes for the targets, and for members of these that lack cells.
+Sets sets_to_draw_by(const Context& context, const SearchEstimator& estimator, const SearchParams& search,
+                     const SearchScope& where, Progress& progress) {
+  Sets sets = proposed_sets(estimator, search, where, progress);
+  if (where.targets.empty()) return sets;
+  SearchScope others = where;
+  others.targets.clear();
+  for (const std::vector<int>& set : sets) {
+    for (const int z : set) {
+      const bool lacks_cells = context.data().values.col(z).hasNaN();
+      if (lacks_cells && !contains(where.targets, z) && !contains(others.targets, z)) others.targets.push_back(z);
+    }
+  }
+  if (others.targets.empty()) return sets;
+  const Sets more = proposed_sets(estimator, search, others, progress);
+  for (const int z : others.targets) sets[static_cast<std::size_t>(z)] = more[static_cast<std::size_t>(z)];
+  return sets;
+}
+
+// Has absent cells drawn, so that rows which lack a member of a set still count. Twice, since the sets that cells are
+// drawn by are found better where they have been drawn.
+void complete(const Context& context, const SearchParams& search, const SearchScope& where, SearchEstimator& estimator,
+              Progress& progress) {
+  const SearchParams draft = draft_search(search);
+  const Key key = Key{context.run().seed}.split(kDrawKey);
+  const auto draw = [&](const Sets& sets, int round) {
+    const Key own = key.split(static_cast<std::uint64_t>(round));
+    return estimator.complete(context.data(), context.facts(), sets, own, progress);
+  };
+  if (!draw({}, 0)) return;
+  for (int round = 1; round <= kDraftRounds; ++round) {
+    draw(sets_to_draw_by(context, estimator, draft, where, progress), round);
+  }
+}
+
 // Nothing: there was no time for networks.
 std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& problem, const FansiteParams& params,
                                                    const Preparation& prepared, Progress& progress) {
@@ -114,7 +151,7 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   }
   std::optional<FittedEstimator> fitted = prepared.estimator->fit(context, networks, kTrainShare);
   if (!fitted) return std::nullopt;
-  const SearchEstimator& estimator = *fitted->estimator;
+  SearchEstimator& estimator = *fitted->estimator;
   check_out_of_sample(estimator, params);
   if (!new_networks) answer.model_hash = fitted->model_hash;
   answer.estimator_parameters = fitted->parameters;
@@ -131,6 +168,7 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   }
   where.keeper = keeper ? &*keeper : nullptr;
   Deadline deadline(progress, context.budget().watch(), grow_by, context.budget().end());
+  if (search.stop == StopRule::calibrated) complete(context, search, where, estimator, deadline);
   answer.found = find_boundaries(estimator, search, where, deadline);
   answer.seconds.emplace_back("search", watch.lap());
   refine_by_graph(problem, params, *prepared.estimator, estimator, fitted->state_kept, answer, progress);

@@ -212,6 +212,13 @@ std::vector<Boundary> find_on_held_out_rows(const Search& search, Boundaries& re
   return found;
 }
 
+std::vector<int> targets_of(const SearchEstimator& estimator, const SearchScope& scope) {
+  if (!scope.targets.empty()) return scope.targets;
+  std::vector<int> all(static_cast<std::size_t>(estimator.variables()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 }  // namespace
 
 const Description& SearchParams::description() {
@@ -240,11 +247,7 @@ std::vector<int> Boundary::member_indices() const {
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
                            Progress& progress) {
   validate(params);
-  std::vector<int> targets = scope.targets;
-  if (targets.empty()) {
-    targets.resize(static_cast<std::size_t>(estimator.variables()));
-    std::iota(targets.begin(), targets.end(), 0);
-  }
+  const std::vector<int> targets = targets_of(estimator, scope);
   const Search search(estimator, params, targets, scope);
   Boundaries result;
   result.largest_set = estimator.largest_set();
@@ -270,6 +273,22 @@ Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams&
     }
   }
   result.moral_edges.assign(edges.begin(), edges.end());
+  return result;
+}
+
+std::vector<std::vector<int>> proposed_sets(const SearchEstimator& estimator, const SearchParams& params,
+                                            const SearchScope& scope, Progress& progress) {
+  check(estimator.held_out(), "[search] the {} estimator has no entropies of held-out rows", estimator.name());
+  SearchScope unkept = scope;
+  unkept.keeper = nullptr;
+  const Search search(estimator, params, targets_of(estimator, scope), unkept);
+  Boundaries counts;
+  Sets own;
+  for (const Path& path : grow_paths(search, counts, progress)) own.push_back(path.needed);
+  Sets sets = reconciled(search, Symmetry::or_, own);
+  limit_to_own(search, own, sets);
+  Sets result(static_cast<std::size_t>(estimator.variables()));
+  for (std::size_t s = 0; s < sets.size(); ++s) result[static_cast<std::size_t>(search.targets[s])] = sets[s];
   return result;
 }
 

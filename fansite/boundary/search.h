@@ -107,7 +107,7 @@ struct Boundary {
   std::vector<NearMiss> near_misses;  ///< the nearest first
   std::vector<PathStep> path;  ///< where sizes are decided on held-out rows: the order of admission, beyond it too
   bool limited = false;        ///< members may be missing, because the estimator knows no larger sets
-  Index rows = 0;              ///< that have the target and all members; 0: all
+  Index rows = 0;              ///< that have the target, and all members unless their cells are drawn; 0: all
 
   std::vector<int> member_indices() const;
 };
@@ -138,5 +138,10 @@ struct SearchScope {
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params, const SearchScope& scope,
                            Progress& progress);
 Boundaries find_boundaries(const SearchEstimator& estimator, const SearchParams& params = {});
+
+/// What growing alone proposes, per variable of the table: sets reconciled, nothing tested. Those of variables that
+/// were not searched are empty. For estimators with held-out entropies.
+std::vector<std::vector<int>> proposed_sets(const SearchEstimator& estimator, const SearchParams& params,
+                                            const SearchScope& scope, Progress& progress);
 
 }  // namespace fansite

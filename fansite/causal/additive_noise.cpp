@@ -19,8 +19,8 @@
 #include "fansite/base/special.h"
 #include "fansite/causal/detail/graph_search.h"
 #include "fansite/causal/detail/score_file.h"
-#include "fansite/causal/imputation.h"
 #include "fansite/table/dataset.h"
+#include "fansite/table/imputation.h"
 
 namespace fansite::causal {
 namespace {
@@ -409,7 +409,7 @@ AdditiveNoiseResult find_additive_noise_graph(const GraphTable& given, const Gra
   const bool drawing = given.draws.empty() && given.has_missing();
   Matrix rows_used;
   GraphTable table = drawing ? drawn_table(given, params.max_rows, Key{params.seed}.split(0), rows_used) : given;
-  if (drawing) table.draws = impute(table, params.draws, Key{params.seed}.split(3));
+  if (drawing) table.draws = impute(table.values, table.kinds, params.draws, Key{params.seed}.split(3));
   std::optional<AdditiveNoiseResult> original;
   double explained = 0;
   if (params.scale != NoiseScale::normal_scores) {

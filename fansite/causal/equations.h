@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "fansite/causal/graph_table.h"
-#include "fansite/causal/levels.h"
 #include "fansite/causal/regression.h"
 #include "fansite/causal/residual_entropy.h"
+#include "fansite/table/levels.h"
 
 namespace fansite::causal {
 

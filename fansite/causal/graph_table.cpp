@@ -5,7 +5,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/hash.h"
-#include "fansite/causal/levels.h"
+#include "fansite/table/levels.h"
 
 namespace fansite::causal {
 

@@ -14,10 +14,14 @@
 
 #include "fansite/base/matrix.h"
 #include "fansite/base/progress.h"
+#include "fansite/base/random.h"
 #include "fansite/entropy/calibration.h"
 #include "fansite/entropy/candidates.h"
 
 namespace fansite {
+
+struct Dataset;
+struct TableFacts;
 
 struct EntropyQuery {
   int target = 0;
@@ -137,6 +141,17 @@ class SearchEstimator : public EntropyEstimator {
   virtual int frontier_size() const = 0;
   /// The largest set for which entropies mean anything with this many rows.
   virtual int largest_set() const = 0;
+
+  /// Draws the table's absent cells, as conditions for what is present: answers then rest on all rows that have the
+  /// variables asked about, whatever else they lack. First by a linear model of the table; called again, each variable
+  /// given a set of others (`given`, per variable; those without one stay), best its boundary. False: nothing is
+  /// absent, or this estimator has no use for draws. `data` is the table that it answers for.
+  virtual bool complete(const Dataset&, const TableFacts&, const std::vector<std::vector<int>>&, Key, const Progress&) {
+    return false;
+  }
+  /// This table with its absent cells as they were drawn, each time; those without order, by the linear model. Empty:
+  /// none were.
+  virtual std::vector<Matrix> completions(const Dataset&) const { return {}; }
 
   /// How well the distributions of these targets given these sets hold on rows that were not learnt from; nothing where
   /// that is not known.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fansite {
 
@@ -10,15 +11,35 @@ RowMeans::RowMeans(const Dataset& data) : weights_(data.weights), groups_(data.g
   if (!groups_.empty()) units_ = *std::max_element(groups_.begin(), groups_.end()) + 1;
 }
 
+RowMeans::RowMeans(const Dataset& data, const std::vector<int>& row_of) : RowMeans(data) {
+  std::vector<int> versions(static_cast<std::size_t>(data.rows()), 0);
+  for (const int row : row_of) ++versions[static_cast<std::size_t>(row)];
+  Vector weights(static_cast<Index>(row_of.size()));
+  std::vector<int> groups;
+  for (std::size_t i = 0; i < row_of.size(); ++i) {
+    const auto row = static_cast<std::size_t>(row_of[i]);
+    const double weight = data.weights.size() > 0 ? data.weights[row_of[i]] : 1.0;
+    weights[static_cast<Index>(i)] = weight / versions[row];
+    groups.push_back(data.groups.empty() ? row_of[i] : data.groups[row]);
+  }
+  weights_ = std::move(weights);
+  groups_ = std::move(groups);
+  row_of_ = row_of;
+}
+
 EntropyEstimate RowMeans::mean(const Eigen::ArrayXd& values) const {
   EntropyEstimate estimate;
   double weight_sum = 0, sum = 0;
+  int last_row = -1;
   for (Index i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
     const double weight = weights_.size() > 0 ? weights_[i] : 1.0;
     weight_sum += weight;
     sum += weight * values[i];
-    ++estimate.rows;
+    const auto at = static_cast<std::size_t>(i);
+    const bool counted = !row_of_.empty() && row_of_[at] == last_row;
+    if (!counted) ++estimate.rows;
+    if (!row_of_.empty()) last_row = row_of_[at];
   }
   if (estimate.rows == 0) {
     estimate.value = std::numeric_limits<double>::quiet_NaN();

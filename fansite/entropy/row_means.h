@@ -14,6 +14,9 @@ namespace fansite {
 class RowMeans {
  public:
   explicit RowMeans(const Dataset& data);
+  /// Of versions of the table's rows: row_of[i] is the row that i is a version of. Those of one row stand side
+  /// by side, are one draw together, and count as much as it does.
+  RowMeans(const Dataset& data, const std::vector<int>& row_of);
 
   /// The weighted mean of the values that there are. Groups count as one draw each: the standard error is that of sums
   /// over groups (cluster-robust).
@@ -25,6 +28,7 @@ class RowMeans {
 
  private:
   Vector weights_;
+  std::vector<int> row_of_;  // empty: each is a row of its own
   std::vector<int> groups_;
   Index units_ = 0;
 };

@@ -180,6 +180,19 @@ Cell ColumnTransform::cell(double value) const {
   return {score, score, score};
 }
 
+double ColumnTransform::inverse(double score) const {
+  if (kind == TransformKind::none) return score;
+  if (kind == TransformKind::standardise) return shift + scale * score;
+  if (x.size() == 1) return x.front();
+  if (has_intervals()) {
+    constexpr double kNear = 1e-5;  // scores may have been kept in single precision
+    const auto found = std::lower_bound(z.begin(), z.end(), score - kNear);
+    const auto at = static_cast<std::size_t>(found - z.begin());
+    if (found != z.end() && *found <= score + kNear && low[at] < high[at]) return x[at];
+  }
+  return rank_score(z, x, std::clamp(score, z.front(), z.back()));
+}
+
 double ColumnTransform::reliability() const {
   if (!has_intervals()) return 1;
   // Numbers among the intervals are narrow shares of the rest: what their scores vary by is not lost.

@@ -49,6 +49,9 @@ struct ColumnTransform {
   double operator()(double value) const;
   /// Values that were not fitted are numbers.
   Cell cell(double value) const;
+  /// The value of a score, no smaller or larger than those fitted; of one that is near an interval's, that of the
+  /// interval.
+  double inverse(double score) const;
   bool has_intervals() const { return !low.empty(); }
   /// The variance of the fitted scores where intervals make it less than that of the normal distribution they stand
   /// for, else 1: cov(score, y) is so much of cov(normal score before it was made coarse, y).

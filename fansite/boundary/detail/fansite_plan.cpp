@@ -175,11 +175,13 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
   const double base = peak_so_far_mb();
   Stopwatch watch;
   const Rehearsal rehearsal(problem, params, prepared);
-  const FlowEstimator estimator(data, context.facts(), rehearsal.ensemble);
+  FlowEstimator estimator(data, context.facts(), rehearsal.ensemble);
   check_out_of_sample(estimator, params);
   add_training(context, rehearsal, watch.lap(), result);
 
   const SearchParams search_params = network_search(params, data.variables());
+  const bool draws = search_params.stop == StopRule::calibrated &&
+                     estimator.complete(data, context.facts(), {}, Key{}, context.progress());
   const Search search(estimator, search_params, problem.targets.searched, scope(problem));
   const double level = params.effort == Effort::quick ? kQuickLevel : kPatientLevel;
   const Supposed supposed(visible_links(data, context.knowledge(), problem.targets.excluded, level, context.progress()),
@@ -187,14 +189,22 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
                           taken_for_members(rehearsal.trains ? rehearsal.settings : rehearsal.ensemble.params));
   result.boundary_size = supposed.mean_size();
   result.tested_pairs = supposed.pairs;
-  const SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, context.progress());
+  SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, context.progress());
+  if (draws) {
+    const SearchParams draft = draft_search(search_params);
+    const Search drafted(estimator, draft, problem.targets.searched, scope(problem));
+    const SearchCost more = search_cost(estimator, drafted, supposed, 0, context.progress());
+    cost.seconds += kDraftRounds * (more.seconds - more.describing);
+    cost.evaluations += kDraftRounds * more.evaluations;
+  }
   result.evaluations = cost.evaluations;
   result.phases.push_back({"searching", cost.seconds,
                            fmt::format("boundaries of {:.1f} on average, as normal scores and their squares show, and "
-                                       "{} steps beyond each; {:.0f} pairs tested",
-                                       result.boundary_size, search.patience + 1, result.tested_pairs)});
+                                       "{} steps beyond each; {:.0f} pairs tested{}",
+                                       result.boundary_size, search.patience + 1, result.tested_pairs,
+                                       draws ? "; rows that lack cells count several times, with these drawn" : "")});
   add_graph(problem, params, *prepared.estimator, supposed, cost.describing, result);
-  result.peak_memory_mb = base + flow_memory_mb(rehearsal.ensemble.params, data.rows(), rehearsal.trains);
+  result.peak_memory_mb = base + flow_memory_mb(rehearsal.ensemble.params, estimator.versions(), rehearsal.trains);
   if (asks_graph(problem, params, *prepared.estimator)) {
     result.peak_memory_mb +=
         graph_memory_mb(graph_parameters(context, params), data.rows(), data.variables(), result.tested_pairs);

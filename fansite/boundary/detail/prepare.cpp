@@ -175,6 +175,11 @@ SearchParams network_search(const FansiteParams& params, int variables) {
   return search;
 }
 
+SearchParams draft_search(SearchParams search) {
+  search.patience = 1;
+  return search;
+}
+
 namespace {
 
 // Whether noise can be something that is added: not to the levels of a column that has few of them.

@@ -18,10 +18,18 @@ namespace {
 constexpr DistributionGrid kGrid = {.margin = 0.25f, .coarse = 33, .tail = 1e-5f, .points = 65};
 constexpr double kLeast = 1e-6;
 
-std::vector<int> spread_evenly(Index rows, Index most) {
+// Rows of the table, evenly spread, each in its first version.
+std::vector<int> spread_evenly(const EnsembleDensity& density, Index most) {
+  const std::vector<int>& row_of = density.row_of();
+  std::vector<int> first;
+  for (Index i = 0; i < density.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (row_of.empty() || i == 0 || row_of[at] != row_of[at - 1]) first.push_back(static_cast<int>(i));
+  }
+  const auto rows = static_cast<Index>(first.size());
   const Index count = std::min(rows, most);
   std::vector<int> result;
-  for (Index i = 0; i < count; ++i) result.push_back(static_cast<int>(i * rows / count));
+  for (Index i = 0; i < count; ++i) result.push_back(first[static_cast<std::size_t>(i * rows / count)]);
   return result;
 }
 
@@ -69,7 +77,7 @@ Calibration calibration(const EnsembleDensity& density, std::span<const EntropyQ
                         const CalibrationParams& params, Progress& progress) {
   check(params.max_rows >= 1, "[calibration] {} rows; use 1 or more", params.max_rows);
   check(params.bins >= 1, "[calibration] {} bins; use 1 or more", params.bins);
-  const std::vector<int> rows = spread_evenly(density.rows(), params.max_rows);
+  const std::vector<int> rows = spread_evenly(density, params.max_rows);
   Calibration result;
   result.rows = static_cast<Index>(rows.size());
   result.bins = params.bins;
@@ -92,7 +100,8 @@ Calibration calibration(const EnsembleDensity& density, std::span<const EntropyQ
         const double low = probability(cells.low);
         p = low + place * (probability(cells.high) - low);
       }
-      if (!std::isnan(p) && !std::isnan(cells.score(rows[i], target))) u.push_back(p);
+      const bool present = !std::isnan(cells.score(rows[i], target)) && !density.drawn(rows[i], target);
+      if (!std::isnan(p) && present) u.push_back(p);
     }
     result.targets[static_cast<std::size_t>(q)] = summary(target, std::move(u), params.bins);
     progress.advance(1);

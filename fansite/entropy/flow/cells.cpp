@@ -41,13 +41,20 @@ Cell implied_zero(const ColumnTransform& indicator) {
 }
 
 CellTable cells_of(const Ensemble& ensemble, const MatrixView& values) {
-  CellTable cells = cells_of(ensemble.transforms, values);
-  for (const Factor& factor : ensemble.factors) {
+  std::vector<std::vector<int>> factors;
+  for (const Factor& factor : ensemble.factors) factors.push_back(factor.columns);
+  return cells_of(ensemble.transforms, factors, values);
+}
+
+CellTable cells_of(const std::vector<ColumnTransform>& transforms, const std::vector<std::vector<int>>& factors,
+                   const MatrixView& values) {
+  CellTable cells = cells_of(transforms, values);
+  for (const std::vector<int>& columns : factors) {
     for (Index row = 0; row < values.rows(); ++row) {
       bool implied = false;
-      for (const int column : factor.columns) {
+      for (const int column : columns) {
         if (implied && cells.is_coarse(column)) {
-          const Cell cell = implied_zero(ensemble.transforms[static_cast<std::size_t>(column)]);
+          const Cell cell = implied_zero(transforms[static_cast<std::size_t>(column)]);
           cells.score(row, column) = static_cast<float>(cell.score);
           cells.low(row, column) = static_cast<float>(cell.low);
           cells.high(row, column) = static_cast<float>(cell.high);

@@ -30,6 +30,9 @@ CellTable cells_of(const std::vector<ColumnTransform>& transforms, const MatrixV
 /// nothing: their cells are implied_zero. The probabilities of the levels are then those of one choice after another,
 /// and sum to 1.
 CellTable cells_of(const Ensemble& ensemble, const MatrixView& values);
+/// The same; `factors`: the columns of each.
+CellTable cells_of(const std::vector<ColumnTransform>& transforms, const std::vector<std::vector<int>>& factors,
+                   const MatrixView& values);
 /// The score of 0, and the whole line as its interval.
 Cell implied_zero(const ColumnTransform& indicator);
 /// The columns in another order.

@@ -121,7 +121,7 @@ DependenceScores dependence_scores(const EnsembleDensity& density, int target, i
       }
       const int row = part.unseen[static_cast<std::size_t>(i)];
       mixture.add(row, f.data(), part.linear ? weights.linear : weights.network);
-      if (part.linear) continue;
+      if (part.linear || density.drawn(row, target) || density.drawn(row, other)) continue;
       const double own = variants.centred(f.data(), targets, others, row);
       if (!std::isnan(own)) scores.networks[static_cast<Index>(k)] += own;
     }
@@ -130,7 +130,9 @@ DependenceScores dependence_scores(const EnsembleDensity& density, int target, i
   const Eigen::MatrixXf mixed = std::move(mixture).finish();
   scores.rows.resize(density.rows());
   for (Index i = 0; i < density.rows(); ++i) {
-    scores.rows[i] = static_cast<float>(variants.centred(mixed.col(i).data(), targets, others, i));
+    const bool drawn = density.drawn(i, target) || density.drawn(i, other);
+    scores.rows[i] = drawn ? std::numeric_limits<float>::quiet_NaN()
+                           : static_cast<float>(variants.centred(mixed.col(i).data(), targets, others, i));
   }
   return scores;
 }

@@ -17,7 +17,8 @@ namespace fansite::flow {
 /// f points the right way. Expectations are over kNodes quantiles of each distribution, or over its levels with their
 /// probabilities.
 struct DependenceScores {
-  Eigen::ArrayXf rows;  ///< c_i, of the mixture of the networks that have not seen row i; NaN where cells are absent
+  Eigen::ArrayXf rows;  ///< c_i, of the mixture of the networks that have not seen row i; NaN where cells are absent,
+                        ///< or t or z was drawn
   Eigen::ArrayXd networks;  ///< Σ c_i of each network's own density over the rows it has not seen
 };
 

@@ -94,16 +94,15 @@ EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& val
   out_of_sample_ = !own_table || ensemble.params.folds > 1;
   largest_ = ensemble.params.shape.ranks + 1;
   cells_ = cells_of(ensemble, values);
+  sampled_ = std::min(rows(), kSampleRows);
   add_networks(ensemble, own_table);
   add_linear(ensemble, own_table);
 }
 
 void EnsembleDensity::add_networks(const Ensemble& ensemble, bool own_table) {
-  const std::vector<int> sampled = sample(rows());
-  sampled_ = static_cast<Index>(sampled.size());
   for (const Network& network : ensemble.networks) {
     const GaussianBase base = with_reliability(network.trained.base, ensemble.transforms, network.order);
-    Part part{Density(network.trained.weights, base), false, {}, {}, {}, in_order(cells_, network.order), {}, columns_};
+    Part part{Density(network.trained.weights, base), false, {}, {}, {}, {}, {}, columns_};
     part.place.resize(network.order.size());
     for (std::size_t p = 0; p < network.order.size(); ++p) {
       part.place[static_cast<std::size_t>(network.order[p])] = static_cast<int>(p);
@@ -113,8 +112,7 @@ void EnsembleDensity::add_networks(const Ensemble& ensemble, bool own_table) {
         part.unseen.push_back(static_cast<int>(row));
       }
     }
-    part.unseen_table = take_rows(part.table, part.unseen);
-    if (sampled_ < rows()) part.sample_table = take_rows(part.table, sampled);
+    set_tables(part, network.order);
     parts_.push_back(std::move(part));
   }
   networks_ = parts_.size();
@@ -136,8 +134,86 @@ void EnsembleDensity::add_linear(const Ensemble& ensemble, bool own_table) {
                               : fold == 0;
       if (judges) part.unseen.push_back(static_cast<int>(row));
     }
-    part.unseen_table = take_rows(cells_, part.unseen);
+    set_tables(part, order);
     parts_.push_back(std::move(part));
+  }
+}
+
+void EnsembleDensity::set_tables(Part& part, const std::vector<int>& order) const {
+  if (part.linear) {
+    part.unseen_table = take_rows(cells_, part.unseen);
+    return;
+  }
+  part.table = in_order(cells_, order);
+  part.unseen_table = take_rows(part.table, part.unseen);
+  if (sampled_ < rows()) part.sample_table = take_rows(part.table, sample(rows()));
+}
+
+void EnsembleDensity::complete(const MatrixView& values, std::vector<int> row_of) {
+  const auto count = static_cast<Index>(row_of.size());
+  check(values.rows() == count && values.cols() == cells_.score.cols(),
+        "[flow] {} rows of {} columns complete {} rows of {}", values.rows(), values.cols(), count,
+        cells_.score.cols());
+  ByteMatrix drawn(count, cells_.score.cols());
+  std::vector<std::vector<int>> versions(static_cast<std::size_t>(rows()));
+  for (Index i = 0; i < count; ++i) {
+    const int row = row_of[static_cast<std::size_t>(i)];
+    drawn.row(i) = cells_.score.row(row).array().isNaN().cast<unsigned char>();
+    versions[static_cast<std::size_t>(row)].push_back(static_cast<int>(i));
+  }
+  std::vector<std::vector<int>> factors;
+  for (const std::vector<int>& columns : columns_) {
+    if (columns.size() > 1) factors.push_back(columns);
+  }
+  cells_ = cells_of(transforms_, factors, values);
+  drawn_ = std::move(drawn);
+  row_of_ = std::move(row_of);
+  sampled_ = std::min(rows(), kSampleRows);
+  for (Part& part : parts_) {
+    std::vector<int> unseen, order(part.place.size());
+    for (const int row : part.unseen) {
+      const std::vector<int>& own = versions[static_cast<std::size_t>(row)];
+      unseen.insert(unseen.end(), own.begin(), own.end());
+    }
+    part.unseen = std::move(unseen);
+    for (std::size_t j = 0; j < order.size(); ++j) order[static_cast<std::size_t>(part.place[j])] = static_cast<int>(j);
+    set_tables(part, order);
+  }
+}
+
+void EnsembleDensity::replace(std::span<const int> rows, const std::vector<TrialColumn>& cells) {
+  const std::vector<int> sampled = sample(this->rows());
+  const auto take = [](const Table& from, int column, const std::vector<int>& which, Table& to, int place) {
+    for (std::size_t i = 0; i < which.size(); ++i) to(static_cast<Index>(i), place) = from(which[i], column);
+  };
+  for (const TrialColumn& option : cells) {
+    const int column = option.variable;
+    const bool coarse = cells_.is_coarse(column);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto from = static_cast<Index>(i);
+      cells_.score(rows[i], column) = option.values(from, 0);
+      if (!cells_.has_intervals()) continue;
+      cells_.low(rows[i], column) = coarse ? option.low(from, 0) : option.values(from, 0);
+      cells_.high(rows[i], column) = coarse ? option.high(from, 0) : option.values(from, 0);
+    }
+    for (Part& part : parts_) {
+      const int place = part.place[static_cast<std::size_t>(column)];
+      const auto refresh = [&](const std::vector<int>& which, CellTable& table) {
+        take(cells_.score, column, which, table.score, place);
+        if (!cells_.has_intervals()) return;
+        take(cells_.low, column, which, table.low, place);
+        take(cells_.high, column, which, table.high, place);
+      };
+      refresh(part.unseen, part.unseen_table);
+      if (part.linear) continue;
+      for (const int row : rows) {
+        part.table.score(row, place) = cells_.score(row, column);
+        if (!cells_.has_intervals()) continue;
+        part.table.low(row, place) = cells_.low(row, column);
+        part.table.high(row, place) = cells_.high(row, column);
+      }
+      if (part.sample_table.rows() > 0) refresh(sampled, part.sample_table);
+    }
   }
 }
 

@@ -34,6 +34,16 @@ class EnsembleDensity {
   /// `values` has the ensemble's columns, in the same order; `values_hash`: of them, if it is known already.
   EnsembleDensity(const Ensemble& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {});
 
+  /// Takes other rows in place of its own: `values` has all of their cells, and row i is a version of the table's row
+  /// row_of[i], with cells that it lacks drawn.
+  void complete(const MatrixView& values, std::vector<int> row_of);
+  /// The row of the table that each row is a version of; empty: they are the table's rows.
+  const std::vector<int>& row_of() const { return row_of_; }
+  /// Whether the cell of a variable was drawn: it is a condition for others, and no evidence of anything itself.
+  bool drawn(Index row, int variable) const { return drawn_.size() > 0 && drawn_(row, variable) != 0; }
+  /// Puts one cell into each of these rows: an option for each of the variable's columns.
+  void replace(std::span<const int> rows, const std::vector<TrialColumn>& cells);
+
   /// One network, or linear model, with the rows it judges.
   struct Part {
     Density density;
@@ -55,6 +65,10 @@ class EnsembleDensity {
 
   Index rows() const { return cells_.rows(); }
   Index rows(NetworkSet networks) const { return networks == NetworkSet::sample ? sampled_ : rows(); }
+  /// Which row is the i-th of these.
+  Index row_at(Index i, NetworkSet networks) const {
+    return networks == NetworkSet::sample ? i * rows() / sampled_ : i;
+  }
   /// The networks that judge.
   std::span<const Part> networks(NetworkSet networks) const;
   /// The table after the ensemble's transforms, in its own order of columns.
@@ -85,6 +99,8 @@ class EnsembleDensity {
  private:
   void add_networks(const Ensemble& ensemble, bool own_table);
   void add_linear(const Ensemble& ensemble, bool own_table);
+  /// The cells of the rows that a part judges, and of all if it is a network; `order`: its columns.
+  void set_tables(Part& part, const std::vector<int>& order) const;
   /// Mixes one part's log densities of the queries' targets into sums row by row.
   struct Mixture;
   void mix(const Part& part, std::span<const EntropyQuery> queries, NetworkSet networks, Mixture& mixture) const;
@@ -93,6 +109,8 @@ class EnsembleDensity {
   std::size_t networks_ = 0;
   float log_judges_ = 0;  // ln of how many networks judge a row it has not seen
   CellTable cells_;
+  std::vector<int> row_of_;
+  ByteMatrix drawn_;
   std::vector<ColumnTransform> transforms_;
   std::vector<std::vector<int>> columns_;
   LinearShare share_;

@@ -9,8 +9,10 @@
 #include "fansite/base/error.h"
 #include "fansite/base/special.h"
 #include "fansite/entropy/flow/dependence.h"
+#include "fansite/entropy/flow/detail/completion.h"
 #include "fansite/entropy/flow/detail/frontier.h"
 #include "fansite/table/findings.h"
+#include "fansite/table/imputation.h"
 
 namespace fansite {
 namespace {
@@ -30,8 +32,8 @@ bool is_context(const Dataset& data, int variable) {
   return !data.columns.empty() && data.columns[static_cast<std::size_t>(variable)].context;
 }
 
-const flow::Factor* factor_called(const flow::Ensemble& ensemble, const std::string& name) {
-  for (const flow::Factor& factor : ensemble.factors) {
+const flow::Factor* factor_called(const std::vector<flow::Factor>& factors, const std::string& name) {
+  for (const flow::Factor& factor : factors) {
     if (factor.name == name) return &factor;
   }
   return nullptr;
@@ -45,7 +47,7 @@ std::vector<int> first_columns(const Dataset& data, const TableFacts& facts, con
       continue;
     }
     const std::string& name = data.names[static_cast<std::size_t>(original)];
-    if (const flow::Factor* factor = factor_called(ensemble, name)) {
+    if (const flow::Factor* factor = factor_called(ensemble.factors, name)) {
       column.push_back(factor->columns.front());
       continue;
     }
@@ -81,13 +83,27 @@ void fill_factor(const Dataset& data, int column, const flow::Factor& factor, Ma
   }
 }
 
+// Several versions of each row that lacks cells, and one of each that does not. So many draws leave a fifth of
+// the variance that drawing adds.
+std::vector<int> versions_of_rows(const Dataset& data) {
+  constexpr int kVersions = 5;
+  const std::vector<char> incomplete = incomplete_rows(data.values);
+  std::vector<int> row_of;
+  for (std::size_t row = 0; row < incomplete.size(); ++row) {
+    row_of.insert(row_of.end(), incomplete[row] != 0 ? kVersions : 1, static_cast<int>(row));
+  }
+  return row_of;
+}
+
+}  // namespace
+
 // The table's values in the ensemble's columns.
-Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std::vector<int>& column) {
-  Matrix values(data.rows(), static_cast<Index>(ensemble.names.size()));
-  std::vector<char> filled(ensemble.names.size(), 0);
+Matrix FlowEstimator::values_of(const Dataset& data, const Model& model, const std::vector<int>& column) {
+  Matrix values(data.rows(), static_cast<Index>(model.names.size()));
+  std::vector<char> filled(model.names.size(), 0);
   for (std::size_t j = 0; j < column.size(); ++j) {
     if (column[j] < 0 || filled[static_cast<std::size_t>(column[j])] != 0) continue;
-    if (const flow::Factor* factor = factor_called(ensemble, data.names[j])) {
+    if (const flow::Factor* factor = factor_called(model.factors, data.names[j])) {
       fill_factor(data, static_cast<int>(j), *factor, values);
       for (const int c : factor->columns) filled[static_cast<std::size_t>(c)] = 1;
       continue;
@@ -96,17 +112,17 @@ Matrix values_of(const Dataset& data, const flow::Ensemble& ensemble, const std:
     filled[static_cast<std::size_t>(column[j])] = 1;
   }
   for (std::size_t k = 0; k < filled.size(); ++k) {
-    check(filled[k] != 0, "[entropy] the model's column '{}' is missing or constant in this table", ensemble.names[k]);
+    check(filled[k] != 0, "[entropy] the model's column '{}' is missing or constant in this table", model.names[k]);
   }
   return values;
 }
 
-}  // namespace
-
 FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble)
-    : column_(first_columns(data, facts, ensemble)),
+    : model_{ensemble.names, ensemble.factors},
+      rows_(data.rows()),
+      column_(first_columns(data, facts, ensemble)),
       means_(data),
-      density_(ensemble, values_of(data, ensemble, column_),
+      density_(ensemble, values_of(data, model_, column_),
                ensemble.names == data.names ? std::optional(facts.values_hash) : std::nullopt) {
   for (const ColumnTransform& transform : ensemble.transforms) log_slope_.push_back(transform.log_slope);
   for (int j = 0; j < data.variables(); ++j) {
@@ -188,7 +204,9 @@ std::vector<EntropyEstimate> FlowEstimator::conditional_entropy(std::span<const 
     const Eigen::MatrixXf log_density = density_.conditional(asked);
     for (std::size_t a = 0; a < asked.size(); ++a) {
       EntropyEstimate& estimate = result[place[a]];
-      estimate = means_.mean(-log_density.col(static_cast<Index>(a)).cast<double>().array());
+      Eigen::ArrayXd surprise = -log_density.col(static_cast<Index>(a)).cast<double>().array();
+      leave_out_drawn(queries[place[a]].target, surprise);
+      estimate = means_.mean(surprise);
       const double slope = log_slope_[static_cast<std::size_t>(asked[a].target)];
       if (std::isfinite(slope)) estimate.value += slope;
     }
@@ -219,8 +237,12 @@ std::vector<EntropyEstimate> FlowEstimator::mutual_information(std::span<const I
     const Eigen::MatrixXf log_density = density_.conditional(asked);
     for (std::size_t a = 0; a < place.size(); ++a) {
       const auto column = static_cast<Index>(2 * a);
-      result[place[a]] =
-          means_.mean((log_density.col(column + 1).cast<double>() - log_density.col(column).cast<double>()).array());
+      Eigen::ArrayXd gain =
+          (log_density.col(column + 1).cast<double>() - log_density.col(column).cast<double>()).array();
+      const InformationQuery& query = queries[place[a]];
+      leave_out_drawn(query.target, gain);
+      for (const int variable : query.about) leave_out_drawn(variable, gain);
+      result[place[a]] = means_.mean(gain);
     }
   }
   return result;
@@ -245,6 +267,65 @@ Calibration FlowEstimator::calibration(std::span<const EntropyQuery> queries, co
   Calibration result = flow::calibration(density_, asked, params, progress);
   for (std::size_t t = 0; t < targets.size(); ++t) result.targets[t].target = targets[t];
   return result;
+}
+
+// ---- Absent cells ---------------------------------------------------------------------------------------------------
+
+void FlowEstimator::leave_out_drawn(int variable, Eigen::ArrayXd& values, flow::NetworkSet networks) const {
+  const int column = column_[static_cast<std::size_t>(variable)];
+  if (density_.row_of().empty() || column < 0) return;
+  for (Index i = 0; i < values.size(); ++i) {
+    if (density_.drawn(density_.row_at(i, networks), column)) values[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+bool FlowEstimator::complete(const Dataset& data, const TableFacts& facts, const std::vector<std::vector<int>>& given,
+                             Key key, const Progress& progress) {
+  if (density_.row_of().empty()) {
+    std::vector<int> row_of = versions_of_rows(data);
+    if (static_cast<Index>(row_of.size()) == data.rows()) return false;
+    Dataset versions = take_rows(data, row_of);
+    // The k-th version of a row is that of the k-th draw.
+    int most = 0;
+    std::vector<int> draw_of;
+    for (std::size_t i = 0; i < row_of.size(); ++i) {
+      draw_of.push_back(i > 0 && row_of[i] == row_of[i - 1] ? draw_of.back() + 1 : 0);
+      most = std::max(most, draw_of.back() + 1);
+    }
+    drawn_tables_ = impute(data.values, facts.kinds, most, key);
+    for (std::size_t i = 0; i < row_of.size(); ++i) {
+      versions.values.row(static_cast<Index>(i)) = drawn_tables_[static_cast<std::size_t>(draw_of[i])].row(row_of[i]);
+    }
+    means_ = RowMeans(data, row_of);
+    density_.complete(values_of(versions, model_, column_), std::move(row_of));
+  }
+  std::vector<std::vector<int>> sets(model_.names.size());
+  for (std::size_t j = 0; j < given.size(); ++j) {
+    const int column = column_[j];
+    if (given[j].empty() || column < 0) continue;
+    sets[static_cast<std::size_t>(column)] = columns_of(given[j]);
+  }
+  flow::redraw(density_, sets, key, progress);
+  return true;
+}
+
+std::vector<Matrix> FlowEstimator::completions(const Dataset& data) const {
+  std::vector<Matrix> tables = drawn_tables_;
+  for (Matrix& table : tables) table = data.values.array().isNaN().select(table, data.values);
+  const std::vector<int>& row_of = density_.row_of();
+  std::size_t draw = 0;
+  for (std::size_t i = 0; i < row_of.size(); ++i) {
+    draw = i > 0 && row_of[i] == row_of[i - 1] ? draw + 1 : 0;
+    for (std::size_t j = 0; j < column_.size(); ++j) {
+      const int column = column_[j];
+      if (column < 0 || density_.columns(column).size() != 1) continue;
+      if (!std::isnan(data.values(row_of[i], static_cast<Index>(j)))) continue;
+      const float score = density_.values()(static_cast<Index>(i), column);
+      tables[draw](row_of[i], static_cast<Index>(j)) =
+          density_.transforms()[static_cast<std::size_t>(column)].inverse(static_cast<double>(score));
+    }
+  }
+  return tables;
 }
 
 // ---- What the search asks -------------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ namespace fansite {
 /// Each row is judged by the networks that have not seen it, if there are such, so that what a network has learnt by
 /// heart does not count; only a frontier's gains are by all networks, which ranks better. Entropies are on the columns'
 /// original scale where that is defined (see original_scale). Those of columns with levels are of the levels. A row
-/// counts where it has all the cells that are asked about. Context columns are among the given of every question.
+/// counts where it has all the cells that are asked about, or these are conditions and were drawn. Context columns are
+/// among the given of every question.
 class FlowEstimator final : public SearchEstimator {
  public:
   /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError
@@ -31,7 +32,7 @@ class FlowEstimator final : public SearchEstimator {
 
   std::string_view name() const override { return "flow"; }
   int variables() const override { return static_cast<int>(column_.size()); }
-  Index rows() const override { return density_.rows(); }
+  Index rows() const override { return rows_; }
   /// False if the networks judge rows that they were trained on: entropies are then too low.
   bool out_of_sample() const override { return density_.out_of_sample(); }
   /// The most variables that one query may name, target and given together.
@@ -53,6 +54,10 @@ class FlowEstimator final : public SearchEstimator {
   Calibration calibration(std::span<const EntropyQuery> queries, const CalibrationParams& params,
                           Progress& progress) const;
 
+  bool complete(const Dataset& data, const TableFacts& facts, const std::vector<std::vector<int>>& given, Key key,
+                const Progress& progress) override;
+  std::vector<Matrix> completions(const Dataset& data) const override;
+
   std::optional<Calibration> calibration(std::span<const EntropyQuery> queries, Progress& progress) const override;
 
   bool held_out() const override { return true; }
@@ -73,6 +78,11 @@ class FlowEstimator final : public SearchEstimator {
   /// absent.
   Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const;
   const RowMeans& means() const { return means_; }
+  /// Rows of log_conditional: the table's, or several versions of them with absent cells drawn.
+  Index versions() const { return density_.rows(); }
+  /// Makes values of the rows of a set of networks NaN where the variable's cell was drawn.
+  void leave_out_drawn(int variable, Eigen::ArrayXd& values,
+                       flow::NetworkSet networks = flow::NetworkSet::unseen) const;
 
  private:
   /// A query in the ensemble's columns: constants say nothing, a copy is its original.
@@ -84,6 +94,16 @@ class FlowEstimator final : public SearchEstimator {
   /// The ensemble's columns of a set of variables and of the context.
   std::vector<int> columns_of(std::span<const int> variables) const;
 
+  /// The columns as the ensemble names them, and its factors.
+  struct Model {
+    std::vector<std::string> names;
+    std::vector<flow::Factor> factors;
+  };
+  static Matrix values_of(const Dataset& data, const Model& model, const std::vector<int>& column);
+
+  Model model_;
+  Index rows_ = 0;
+  std::vector<Matrix> drawn_tables_;
   std::vector<int> column_;       // per variable of the table: the ensemble's first column, −1 for a constant
   std::vector<char> is_context_;  // per variable
   std::vector<int> context_;      // the ensemble's columns

@@ -136,6 +136,16 @@ Eigen::RowVectorXf ConditionalDistribution::quantiles(Index row, int count) cons
   return result;
 }
 
+float ConditionalDistribution::quantile(Index row, float probability) const {
+  const Eigen::ArrayXf sum = cumulative(densities, row);
+  const Index last = points.cols() - 1;
+  const float goal = probability * sum[last];
+  Index g = 1;
+  while (g < last && sum[g] < goal) ++g;
+  const float width = points(row, 1) - points(row, 0);
+  return points(row, g - 1) + width * place_of(goal - sum[g - 1], densities(row, g - 1), densities(row, g));
+}
+
 double ConditionalDistribution::probability(Index row, float x) const {
   const Eigen::ArrayXf sum = cumulative(densities, row);
   const Index last = points.cols() - 1;

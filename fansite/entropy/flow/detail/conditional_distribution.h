@@ -25,6 +25,7 @@ struct ConditionalDistribution {
 
   /// The (k + ½)/count quantiles of a row.
   Eigen::RowVectorXf quantiles(Index row, int count) const;
+  float quantile(Index row, float probability) const;
   /// P(variable ≤ x) in a row.
   double probability(Index row, float x) const;
 };

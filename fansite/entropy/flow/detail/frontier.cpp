@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
 
+// The variable that is given after and not before.
+int added(const EntropyQuery& before, const EntropyQuery& after) {
+  for (const int z : after.given) {
+    if (std::find(before.given.begin(), before.given.end(), z) == before.given.end()) return z;
+  }
+  return -1;
+}
+
 }  // namespace
 
 FlowFrontier::FlowFrontier(const FlowEstimator& estimator, std::span<const int> targets, const Candidates& candidates,
@@ -50,8 +58,10 @@ std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> querie
     for (Index q = 1; q < log_density.cols(); ++q) {
       // Against the same rows without the candidate: those that lack it say nothing for or against it.
       double sum = 0, count = 0;
-      for (Index i = 0; i < log_density.rows(); ++i) {
-        const double gain = static_cast<double>(log_density(i, q)) - static_cast<double>(log_density(i, 0));
+      Eigen::ArrayXd gains = (log_density.col(q).cast<double>() - log_density.col(0).cast<double>()).array();
+      estimator_.leave_out_drawn(before.target, gains, networks);
+      estimator_.leave_out_drawn(some[static_cast<std::size_t>(q - 1)].given.back(), gains, networks);
+      for (const double gain : gains) {
         if (std::isnan(gain)) continue;
         sum += gain;
         ++count;
@@ -92,9 +102,11 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
     std::vector<std::pair<Index, Index>> places;
     for (std::size_t q = first; q < last; ++q) places.emplace_back(place_of(before[q]), place_of(after[q]));
     const Eigen::MatrixXf log_density = estimator_.log_conditional(queries, networks);
-    for (const auto& [from, to] : places) {
-      const Eigen::ArrayXd gain =
-          log_density.col(to).cast<double>().array() - log_density.col(from).cast<double>().array();
+    for (std::size_t q = first; q < last; ++q) {
+      const auto& [from, to] = places[q - first];
+      Eigen::ArrayXd gain = log_density.col(to).cast<double>().array() - log_density.col(from).cast<double>().array();
+      estimator_.leave_out_drawn(before[q].target, gain, networks);
+      estimator_.leave_out_drawn(added(before[q], after[q]), gain, networks);
       const EntropyEstimate mean = estimator_.means().mean(gain);
       const bool known = mean.rows > 0;  // some row has all the cells
       result.push_back({-1, known ? mean.value : -std::numeric_limits<double>::infinity(), mean.standard_error});
@@ -106,7 +118,7 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
 void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> best) {
   std::vector<std::vector<EntropyQuery>> queries;
   for (const int slot : slots) queries.push_back(candidates_of(slot));
-  if (estimator_.rows() > EnsembleDensity::kSampleRows) {
+  if (estimator_.versions() > EnsembleDensity::kSampleRows) {
     for (std::size_t s = 0; s < slots.size(); ++s) {
       const EntropyQuery before = {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])};
       keep_best(before, queries[s], NetworkSet::sample, 16, 8);

@@ -22,4 +22,9 @@ struct Nodes {
 /// row says; else the (k + ½)/most quantiles, and where one falls into an interval, that.
 Nodes nodes_of(const EnsembleDensity& density, int variable, std::span<const int> given, int most);
 
+/// A cell of the variable for each of these rows, drawn given others: option 0 of each of its columns. `uniforms`: a
+/// random number for each row.
+std::vector<TrialColumn> drawn_cells(const EnsembleDensity& density, int variable, std::span<const int> given,
+                                     std::span<const int> rows, std::span<const float> uniforms);
+
 }  // namespace fansite::flow

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/causal/levels.h"
+#include "fansite/table/levels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "fansite/base/random.h"
 #include "properties.h"
 
-namespace fansite::causal {
+namespace fansite {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(LevelsProperty, IndicatorsAreAsFarApartAsNumbersOfVarianceOne) {
 }
 
 }  // namespace
-}  // namespace fansite::causal
+}  // namespace fansite

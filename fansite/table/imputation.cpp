@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/causal/imputation.h"
+#include "fansite/table/imputation.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 #include "fansite/base/parallel.h"
 #include "fansite/base/special.h"
-#include "fansite/causal/levels.h"
 #include "fansite/table/dataset.h"
 #include "fansite/table/incomplete.h"
+#include "fansite/table/levels.h"
 
-namespace fansite::causal {
+namespace fansite {
 namespace {
 
 constexpr double kRidge = 1e-8;       // of a variance: collinear columns can be conditioned on
@@ -31,9 +31,11 @@ struct Part {
 
 class Model {
  public:
-  explicit Model(const GraphTable& table) : values_(table.values) {
+  Model(const MatrixView& values, const std::vector<ColumnKind>& kinds) : values_(values) {
     std::vector<Vector> columns;
-    for (int j = 0; j < static_cast<int>(values_.cols()); ++j) add(table, j, columns);
+    for (int j = 0; j < static_cast<int>(values_.cols()); ++j) {
+      add(j, kinds.empty() ? ColumnKind::continuous : kinds[static_cast<std::size_t>(j)], columns);
+    }
     scores_.resize(values_.rows(), static_cast<Index>(columns.size()));
     for (std::size_t c = 0; c < columns.size(); ++c) scores_.col(static_cast<Index>(c)) = columns[c];
     if (scores_.cols() > 0) std::tie(mean_, covariance_) = incomplete_moments(scores_);
@@ -113,7 +115,7 @@ class Model {
   }
 
  private:
-  void add(const GraphTable& table, int column, std::vector<Vector>& columns) {
+  void add(int column, ColumnKind kind, std::vector<Vector>& columns) {
     Part part;
     part.column = column;
     std::vector<int> rows;
@@ -129,8 +131,8 @@ class Model {
     };
     part.sorted.assign(present.begin(), present.end());
     std::sort(part.sorted.begin(), part.sorted.end());
-    part.coarse = table.kind(column) == ColumnKind::ordered;
-    if (table.kind(column) == ColumnKind::nominal) part.levels = levels_of(present, ColumnKind::nominal);
+    part.coarse = kind == ColumnKind::ordered;
+    if (kind == ColumnKind::nominal) part.levels = levels_of(present, ColumnKind::nominal);
     if (part.levels) {
       std::vector<int> groups;
       for (const double value : present) groups.push_back(part.levels->group(value));
@@ -216,19 +218,19 @@ class Model {
 
 }  // namespace
 
-std::vector<Matrix> impute(const GraphTable& table, int draws, Key key) {
-  const Model model(table);
+std::vector<Matrix> impute(const MatrixView& values, const std::vector<ColumnKind>& kinds, int draws, Key key) {
+  const Model model(values, kinds);
   std::map<std::vector<int>, std::vector<Index>> rows_of;  // by their missing columns
-  for (Index row = 0; row < table.values.rows(); ++row) {
+  for (Index row = 0; row < values.rows(); ++row) {
     std::vector<int> missing;
-    for (int j = 0; j < static_cast<int>(table.values.cols()); ++j) {
-      if (std::isnan(table.values(row, j))) missing.push_back(j);
+    for (int j = 0; j < static_cast<int>(values.cols()); ++j) {
+      if (std::isnan(values(row, j))) missing.push_back(j);
     }
     if (!missing.empty()) rows_of[missing].push_back(row);
   }
   std::vector<const std::vector<Index>*> work;
   for (const auto& [missing, rows] : rows_of) work.push_back(&rows);
-  std::vector<Matrix> result(static_cast<std::size_t>(draws), Matrix(table.values));
+  std::vector<Matrix> result(static_cast<std::size_t>(draws), Matrix(values));
   parallel_for(static_cast<Index>(work.size()), [&](Index w) {
     const std::vector<Index>& rows = *work[static_cast<std::size_t>(w)];
     const Model::Pattern pattern = model.pattern_of(rows.front());
@@ -242,4 +244,4 @@ std::vector<Matrix> impute(const GraphTable& table, int draws, Key key) {
   return result;
 }
 
-}  // namespace fansite::causal
+}  // namespace fansite

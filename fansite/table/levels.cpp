@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fansite/causal/levels.h"
+#include "fansite/table/levels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
-namespace fansite::causal {
+namespace fansite {
 namespace {
 
 constexpr std::size_t kMostOrdered = 10, kMostGroups = 10;
@@ -102,4 +102,4 @@ Matrix indicators(const std::vector<int>& groups, int count) {
   return differ > 0 ? Matrix(result / std::sqrt(differ)) : Matrix(Matrix::Zero(result.rows(), 1));
 }
 
-}  // namespace fansite::causal
+}  // namespace fansite

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of a few values, or without an order, are discrete in a graph: levels, not numbers.
+// Columns of a few values, or without an order, are discrete in equations: levels, not numbers.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include "fansite/base/matrix.h"
 #include "fansite/table/column.h"
 
-namespace fansite::causal {
+namespace fansite {
 
 /// The levels of a column, put into groups of at least 5 rows, 10 of them at most: an equation says in which group a
 /// row is, and the shares inside a group say the rest, p(level | parents) = p(group | parents) · p(level | group). Of
@@ -36,4 +36,4 @@ std::optional<Levels> levels_of(const Eigen::Ref<const Vector>& column, ColumnKi
 /// variance 1 do.
 Matrix indicators(const std::vector<int>& groups, int count);
 
-}  // namespace fansite::causal
+}  // namespace fansite
