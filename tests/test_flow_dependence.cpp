@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "fansite/base/parallel.h"
 #include "fansite/base/special.h"
@@ -17,6 +18,12 @@
 
 namespace fansite::flow {
 namespace {
+
+std::vector<int> every_row(const EnsembleDensity& density) {
+  std::vector<int> rows(static_cast<std::size_t>(density.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
 
 Dataset table_of(Matrix values) {
   Dataset data;
@@ -133,7 +140,7 @@ TEST(ConditionalQuantiles, AreThoseOfTheGaussianThatJudgesTheRow) {
     const EnsembleDensity density(ensemble, data.values);
     for (const std::vector<int>& given : {std::vector<int>{}, {0}, {3, 0}}) {
       constexpr int kCount = 8;
-      const Eigen::MatrixXf quantiles = conditional_quantiles(density, 1, given, kCount);
+      const Eigen::MatrixXf quantiles = conditional_quantiles(density, 1, given, every_row(density), kCount);
       ASSERT_EQ(quantiles.rows(), 500);
       ASSERT_EQ(quantiles.cols(), kCount);
       expect_ascending(quantiles);
@@ -175,7 +182,7 @@ TEST(ConditionalQuantiles, OfAMixtureAreThoseOfAllItsJudges) {
   }
   const EnsembleDensity density(ensemble, data.values);
   constexpr int kCount = 10;
-  const Eigen::MatrixXf quantiles = conditional_quantiles(density, 1, std::vector<int>{0}, kCount);
+  const Eigen::MatrixXf quantiles = conditional_quantiles(density, 1, std::vector<int>{0}, every_row(density), kCount);
   expect_ascending(quantiles);
   int checked = 0;
   for (Index row = 0; row < 400; ++row) {
@@ -207,7 +214,8 @@ void expect_ascending_within_the_column(double least) {
     set_base(ensemble, mean, scale * factor * factor.transpose() + 1e-4 * scale * Matrix::Identity(4, 4));
     const EnsembleDensity density(ensemble, data.values);
     const int count = *rc::gen::inRange(1, 12);
-    const Eigen::MatrixXf quantiles = conditional_quantiles(density, 2, std::vector<int>{1, 3}, count);
+    const Eigen::MatrixXf quantiles =
+        conditional_quantiles(density, 2, std::vector<int>{1, 3}, every_row(density), count);
     const auto column = density.values().col(2);
     const float margin = 0.051f * (column.maxCoeff() - column.minCoeff());
     RC_ASSERT(quantiles.allFinite());
@@ -235,7 +243,8 @@ TEST(ConditionalQuantiles, FollowASkewedAndABimodalDistribution) {
   const EnsembleDensity density(ensemble, data.values);
   for (const int variable : {1, 2}) {
     constexpr int kCount = 10;
-    const Eigen::MatrixXf quantiles = conditional_quantiles(density, variable, std::vector<int>{0}, kCount);
+    const Eigen::MatrixXf quantiles =
+        conditional_quantiles(density, variable, std::vector<int>{0}, every_row(density), kCount);
     expect_ascending(quantiles);
     // A share (k + ½)/count of the rows lies below their own k-th quantile, up to four standard deviations of a share
     // and 0.03 for what the networks have not learnt.
@@ -259,8 +268,8 @@ TEST(DependenceScores, HaveAClosedFormForGaussians) {
     for (const std::vector<int>& given : {std::vector<int>{}, {0}, {3, 0}}) {
       const DependenceScores scores = dependence_scores(density, 1, 2, given);
       ASSERT_EQ(scores.rows.size(), 500);
-      const Eigen::MatrixXf t_nodes = conditional_quantiles(density, 1, given, kNodes);
-      const Eigen::MatrixXf z_nodes = conditional_quantiles(density, 2, given, kNodes);
+      const Eigen::MatrixXf t_nodes = conditional_quantiles(density, 1, given, every_row(density), kNodes);
+      const Eigen::MatrixXf z_nodes = conditional_quantiles(density, 2, given, every_row(density), kNodes);
       double worst_with_nodes = 0, worst = 0;
       for (std::size_t m = 0; m < ensemble.networks.size(); ++m) {
         const EnsembleDensity::Part& part = density.parts()[m];
@@ -306,8 +315,8 @@ TEST(DependenceScores, EqualAPlainLoopOverNetworksAndNodes) {
   const int t = 2, z = 1;
   const std::vector<int> given = {3, 0};
   const DependenceScores scores = dependence_scores(density, t, z, given);
-  const Eigen::MatrixXf t_nodes = conditional_quantiles(density, t, given, kNodes);
-  const Eigen::MatrixXf z_nodes = conditional_quantiles(density, z, given, kNodes);
+  const Eigen::MatrixXf t_nodes = conditional_quantiles(density, t, given, every_row(density), kNodes);
+  const Eigen::MatrixXf z_nodes = conditional_quantiles(density, z, given, every_row(density), kNodes);
   // The means over nodes, f a function of the place of a node; kNodes is the row's own value.
   const auto centred = [](const auto& f) {
     double score = f(kNodes, kNodes);
@@ -367,6 +376,25 @@ TEST(DependenceScores, OfNetworksAddUpToThoseOfRowsWithOneJudgeEach) {
       sum += static_cast<double>(scores.rows[row]);
     }
     EXPECT_NEAR(scores.networks[m], sum, 1e-4 * std::abs(sum));
+  }
+}
+
+TEST(DependenceScores, OfSomeRowsAreThoseTheyHaveAmongAll) {
+  Random random(Key{13});
+  Matrix values(200, 3);
+  for (Index i = 0; i < 200; ++i) {
+    const double a = random.normal();
+    values.row(i) << a, a + random.normal(), random.below(3);
+  }
+  const Dataset data = table_of(values);
+  const EnsembleDensity density(trained_on(data, settings(3, 100)), data.values);
+  const std::vector<int> some = {0, 7, 8, 90, 199}, given = {2};
+  const DependenceScores all = dependence_scores(density, 0, 1, given);
+  const DependenceScores few = dependence_scores(density, 0, 1, given, some);
+  for (int row = 0; row < 200; ++row) {
+    const bool asked = std::find(some.begin(), some.end(), row) != some.end();
+    EXPECT_EQ(std::isnan(few.rows[row]), !asked);
+    EXPECT_TRUE(!asked || few.rows[row] == all.rows[row]) << row;
   }
 }
 

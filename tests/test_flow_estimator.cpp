@@ -182,5 +182,28 @@ TEST(FlowEstimator, RefusesTheWrongTable) {
   EXPECT_THROW(flow.conditional_entropy(EntropyQuery{0, {0}}), UsageError);
 }
 
+// Of more than 4000 rows 2000 are asked first, and decide if they leave no doubt.
+TEST(FlowEstimator, ManyRowsAreAskedOnlyWhereSomeLeaveADoubt) {
+  Random random(Key{21});
+  Dataset data{{"a", "strong", "weak", "none"}, Matrix(5000, 4)};
+  for (auto row : data.values.rowwise()) {
+    const double a = random.normal();
+    row << a, a + random.normal(), 0.06 * a + random.normal(), random.normal();
+  }
+  flow::EnsembleParams params = quick(300);
+  params.folds = 2;
+  const FlowEstimator flow = trained_on(data, params);
+  const auto asked = [&](const PairEvidence& evidence) { return (evidence.scores != 0).count(); };
+  const PairEvidence strong = flow.pair_evidence({0, 1, {}, {}});
+  EXPECT_LT(strong.p_value, 1e-9);
+  EXPECT_EQ(asked(strong), 2000);
+  const PairEvidence weak = flow.pair_evidence({0, 2, {}, {}});
+  EXPECT_EQ(asked(weak), 5000);
+  EXPECT_LT(weak.p_value, 0.05);
+  const PairEvidence none = flow.pair_evidence({1, 3, {}, {}});
+  EXPECT_TRUE(asked(none) == 5000 || none.p_value > 0.5) << none.p_value;
+  EXPECT_GT(none.p_value, 0.01);
+}
+
 }  // namespace
 }  // namespace fansite

@@ -70,69 +70,76 @@ class Mixture {
   Eigen::MatrixXf largest_, sum_;
 };
 
-// A variable's nodes in the rows and the order of a network.
-Trial trial_of(const Nodes& nodes, const Part& part) {
+// A variable's nodes in the rows that a network judges, in its order.
+Trial trial_of(const Nodes& nodes, const Part& part, const std::vector<int>& places) {
   std::vector<TrialColumn> columns;
   for (const TrialColumn& from : nodes.columns) {
     TrialColumn& to = columns.emplace_back();
     to.variable = part.place[static_cast<std::size_t>(from.variable)];
-    to.values = from.values(part.unseen, Eigen::all);
+    to.values = from.values(places, Eigen::all);
     if (from.low.size() == 0) continue;
-    to.low = from.low(part.unseen, Eigen::all);
-    to.high = from.high(part.unseen, Eigen::all);
+    to.low = from.low(places, Eigen::all);
+    to.high = from.high(places, Eigen::all);
   }
   return Trial(std::move(columns));
+}
+
+std::vector<int> all_rows(const EnsembleDensity& density) {
+  std::vector<int> rows(static_cast<std::size_t>(density.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
 }
 
 }  // namespace
 
 Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variable, std::span<const int> given,
-                                      int count) {
+                                      std::span<const int> rows, int count) {
   // Quantiles no nearer the ends than 1/16 lose little by 0.4 % on either side.
   constexpr DistributionGrid kGrid = {.margin = 0.05f, .coarse = 17, .tail = 0.004f, .points = 17};
-  std::vector<int> rows(static_cast<std::size_t>(density.rows()));
-  std::iota(rows.begin(), rows.end(), 0);
   const ConditionalDistribution distribution = conditional_distribution(density, variable, given, rows, kGrid);
-  Eigen::MatrixXf result(density.rows(), count);
+  Eigen::MatrixXf result(static_cast<Index>(rows.size()), count);
   for (Index i = 0; i < result.rows(); ++i) result.row(i) = distribution.quantiles(i, count);
   return result;
 }
 
-DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given) {
-  const Nodes targets = nodes_of(density, target, given, kNodes), others = nodes_of(density, other, given, kNodes);
+DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given,
+                                   std::span<const int> some) {
+  const std::vector<int> rows = some.empty() ? all_rows(density) : std::vector<int>(some.begin(), some.end());
+  const Nodes targets = nodes_of(density, target, given, rows, kNodes);
+  const Nodes others = nodes_of(density, other, given, rows, kNodes);
   const Variants variants{targets.count() + 1, others.count() + 1};
   const EnsembleDensity::Weights weights = density.weights(target, given.size() + 1);
+  const auto drawn = [&](int row) { return density.drawn(row, target) || density.drawn(row, other); };
   DependenceScores scores;
   scores.networks = Eigen::ArrayXd::Zero(static_cast<Index>(density.networks().size()));
-  Mixture mixture(density.rows(), variants.count());
-  for (std::size_t k = 0; k < density.parts().size(); ++k) {
-    const Part& part = density.parts()[k];
-    if (part.linear && !weights.has_linear) continue;
-    const auto rows = static_cast<Index>(part.unseen.size());
-    const std::array<Trial, 2> trials = {trial_of(targets, part), trial_of(others, part)};
-    const Eigen::MatrixXf both =
-        part.density.log_density(part.unseen_table, part.places(with(given, {target, other})), trials);
-    const Eigen::MatrixXf without =
-        part.density.log_density(part.unseen_table, part.places(with(given, {other})), {&trials[1], 1});
+  Mixture mixture(static_cast<Index>(rows.size()), variants.count());
+  const std::vector<Judged> judges = judged(density, rows);
+  for (std::size_t k = 0; k < judges.size(); ++k) {
+    const auto& [part_of, places, table] = judges[k];
+    const Part& part = *part_of;
+    if (places.empty() || (part.linear && !weights.has_linear)) continue;
+    const std::array<Trial, 2> trials = {trial_of(targets, part, places), trial_of(others, part, places)};
+    const Eigen::MatrixXf both = part.density.log_density(table, part.places(with(given, {target, other})), trials);
+    const Eigen::MatrixXf without = part.density.log_density(table, part.places(with(given, {other})), {&trials[1], 1});
     std::vector<float> f(static_cast<std::size_t>(variants.count()));
-    for (Index i = 0; i < rows; ++i) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto at = static_cast<Index>(i);
       for (Index v = 0; v < variants.count(); ++v) {
-        f[static_cast<std::size_t>(v)] = both(i, v) - without(i, v % variants.others);
+        f[static_cast<std::size_t>(v)] = both(at, v) - without(at, v % variants.others);
       }
-      const int row = part.unseen[static_cast<std::size_t>(i)];
-      mixture.add(row, f.data(), part.linear ? weights.linear : weights.network);
-      if (part.linear || density.drawn(row, target) || density.drawn(row, other)) continue;
-      const double own = variants.centred(f.data(), targets, others, row);
+      mixture.add(places[i], f.data(), part.linear ? weights.linear : weights.network);
+      if (part.linear || drawn(rows[static_cast<std::size_t>(places[i])])) continue;
+      const double own = variants.centred(f.data(), targets, others, places[i]);
       if (!std::isnan(own)) scores.networks[static_cast<Index>(k)] += own;
     }
-    density.count(rows * (variants.count() + variants.others));
+    density.count(static_cast<Index>(places.size()) * (variants.count() + variants.others));
   }
   const Eigen::MatrixXf mixed = std::move(mixture).finish();
-  scores.rows.resize(density.rows());
-  for (Index i = 0; i < density.rows(); ++i) {
-    const bool drawn = density.drawn(i, target) || density.drawn(i, other);
-    scores.rows[i] = drawn ? std::numeric_limits<float>::quiet_NaN()
-                           : static_cast<float>(variants.centred(mixed.col(i).data(), targets, others, i));
+  scores.rows.setConstant(density.rows(), std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto at = static_cast<Index>(i);
+    if (drawn(rows[i])) continue;
+    scores.rows[rows[i]] = static_cast<float>(variants.centred(mixed.col(at).data(), targets, others, at));
   }
   return scores;
 }

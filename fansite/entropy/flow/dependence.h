@@ -24,12 +24,14 @@ struct DependenceScores {
 
 constexpr int kNodes = 8;
 
-/// Of t = `target` and z = `other`; `given` holds neither.
-DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given);
+/// Of t = `target` and z = `other`; `given` holds neither. `rows`: the rows to ask, ascending; empty: all. Others have
+/// no score (NaN).
+DependenceScores dependence_scores(const EnsembleDensity& density, int target, int other, std::span<const int> given,
+                                   std::span<const int> rows = {});
 
-/// out(i, k): the (k + ½)/count quantile of p(variable | given) in row i, of the mixture of the networks that have not
-/// seen it.
+/// out(i, k): the (k + ½)/count quantile of p(variable | given) in the i-th of these rows, of the mixture of the
+/// networks that have not seen it.
 Eigen::MatrixXf conditional_quantiles(const EnsembleDensity& density, int variable, std::span<const int> given,
-                                      int count);
+                                      std::span<const int> rows, int count);
 
 }  // namespace fansite::flow

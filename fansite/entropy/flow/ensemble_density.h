@@ -28,8 +28,8 @@ enum class NetworkSet {
 
 class EnsembleDensity {
  public:
-  static constexpr Index kSampleRows = 1000;  // the paper's K
-  static constexpr std::size_t kSampleNetworks = 10;
+  static constexpr Index kSampleRows = 1000;         // the paper's K
+  static constexpr std::size_t kSampleNetworks = 3;  // enough to tell which candidates are worth a second look
 
   /// `values` has the ensemble's columns, in the same order; `values_hash`: of them, if it is known already.
   EnsembleDensity(const Ensemble& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {});

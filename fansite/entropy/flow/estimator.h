@@ -63,7 +63,8 @@ class FlowEstimator final : public SearchEstimator {
   bool held_out() const override { return true; }
   double p_value(double gain, int given) const override;
   /// The doubly centred test of both sides (flow/dependence.h), on rows that the judging networks have not seen. That
-  /// networks learn from each other's rows at most doubles the variance of its z-score (docs/evidence.md).
+  /// networks learn from each other's rows at most doubles the variance of its z-score (docs/evidence.md). From 4000
+  /// rows on some of them are asked first, and all only if these leave a doubt.
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override {
     const auto at = static_cast<std::size_t>(variable);
@@ -93,6 +94,9 @@ class FlowEstimator final : public SearchEstimator {
   Reduced reduce(const EntropyQuery& query) const;
   /// The ensemble's columns of a set of variables and of the context.
   std::vector<int> columns_of(std::span<const int> variables) const;
+
+  /// On these rows; empty: on all.
+  PairEvidence evidence_of(const PairQuery& query, std::span<const int> rows) const;
 
   /// The columns as the ensemble names them, and its factors.
   struct Model {

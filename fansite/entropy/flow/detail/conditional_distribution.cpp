@@ -12,32 +12,6 @@ namespace {
 
 using Part = EnsembleDensity::Part;
 
-// A network with those of the rows asked for that it judges.
-struct Judged {
-  const Part* part;
-  std::vector<int> place;  // of each such row among those asked for
-  CellTable table;
-};
-
-std::vector<Judged> judged(const EnsembleDensity& density, std::span<const int> rows) {
-  std::vector<int> place_of(static_cast<std::size_t>(density.rows()), -1);
-  for (std::size_t i = 0; i < rows.size(); ++i) place_of[static_cast<std::size_t>(rows[i])] = static_cast<int>(i);
-  std::vector<Judged> result;
-  for (const Part& part : density.parts()) {
-    Judged of_part{&part, {}, {}};
-    std::vector<int> kept;
-    for (std::size_t i = 0; i < part.unseen.size(); ++i) {
-      const int place = place_of[static_cast<std::size_t>(part.unseen[i])];
-      if (place < 0) continue;
-      of_part.place.push_back(place);
-      kept.push_back(static_cast<int>(i));
-    }
-    of_part.table = take_rows(part.unseen_table, kept);
-    result.push_back(std::move(of_part));
-  }
-  return result;
-}
-
 Eigen::MatrixXf density_at(const EnsembleDensity& density, const std::vector<Judged>& judges, int variable,
                            std::span<const int> given, Index rows, const std::vector<TrialColumn>& options) {
   const Index count = options.front().values.cols();
@@ -121,6 +95,25 @@ float spaced(float from, float to, Index g, Index count) {
 }
 
 }  // namespace
+
+std::vector<Judged> judged(const EnsembleDensity& density, std::span<const int> rows) {
+  std::vector<int> place_of(static_cast<std::size_t>(density.rows()), -1);
+  for (std::size_t i = 0; i < rows.size(); ++i) place_of[static_cast<std::size_t>(rows[i])] = static_cast<int>(i);
+  std::vector<Judged> result;
+  for (const Part& part : density.parts()) {
+    Judged of_part{&part, {}, {}};
+    std::vector<int> kept;
+    for (std::size_t i = 0; i < part.unseen.size(); ++i) {
+      const int place = place_of[static_cast<std::size_t>(part.unseen[i])];
+      if (place < 0) continue;
+      of_part.place.push_back(place);
+      kept.push_back(static_cast<int>(i));
+    }
+    of_part.table = take_rows(part.unseen_table, kept);
+    result.push_back(std::move(of_part));
+  }
+  return result;
+}
 
 Eigen::RowVectorXf ConditionalDistribution::quantiles(Index row, int count) const {
   const Eigen::ArrayXf sum = cumulative(densities, row);

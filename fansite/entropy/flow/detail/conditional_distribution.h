@@ -30,6 +30,15 @@ struct ConditionalDistribution {
   double probability(Index row, float x) const;
 };
 
+/// A network, or linear model, with those of the rows asked for that it judges.
+struct Judged {
+  const EnsembleDensity::Part* part;
+  std::vector<int> place;  ///< of each such row among those asked for
+  CellTable table;
+};
+/// For every part of the density, in its order; `rows` ascending.
+std::vector<Judged> judged(const EnsembleDensity& density, std::span<const int> rows);
+
 /// p(options(i, v) | given) in each of these rows, in units of the largest of each row: a row's densities may all be
 /// too large or too small for a float. Of the mixture of the networks that have not seen the row, its other cells as
 /// they are. `options`: of each column of the variable.

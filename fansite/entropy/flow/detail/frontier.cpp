@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
 
+constexpr Index kManyRows = 4 * EnsembleDensity::kSampleRows;
+
 // The variable that is given after and not before.
 int added(const EntropyQuery& before, const EntropyQuery& after) {
   for (const int z : after.given) {
@@ -129,7 +131,10 @@ void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> be
     before.insert(before.end(), queries[s].size(), {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])});
     after.insert(after.end(), queries[s].begin(), queries[s].end());
   }
-  const std::vector<Candidate> gains = differences(before, after, NetworkSet::all);
+  // Of many rows each is judged once: the noise that other networks would take away is small, and they cost as much
+  // again each.
+  const bool many = estimator_.versions() > kManyRows;
+  const std::vector<Candidate> gains = differences(before, after, many ? NetworkSet::unseen : NetworkSet::all);
   std::size_t q = 0;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     best[s] = Candidate{};

@@ -2,7 +2,6 @@
 #include "fansite/entropy/flow/detail/nodes.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "fansite/entropy/flow/dependence.h"
 #include "fansite/entropy/flow/detail/conditional_distribution.h"
@@ -27,11 +26,14 @@ void set(TrialColumn& column, Index option, const Cell& cell) {
   column.high.col(option).setConstant(static_cast<float>(cell.high));
 }
 
-void set_own(const EnsembleDensity& density, TrialColumn& column, Index option) {
-  column.values.col(option) = density.cells().score.col(column.variable);
+void set_own(const EnsembleDensity& density, std::span<const int> rows, TrialColumn& column, Index option) {
+  const auto take = [&](const Table& from, Eigen::MatrixXf& to) {
+    for (std::size_t i = 0; i < rows.size(); ++i) to(static_cast<Index>(i), option) = from(rows[i], column.variable);
+  };
+  take(density.cells().score, column.values);
   if (column.low.size() == 0) return;
-  column.low.col(option) = density.cells().low.col(column.variable);
-  column.high.col(option) = density.cells().high.col(column.variable);
+  take(density.cells().low, column.low);
+  take(density.cells().high, column.high);
 }
 
 // Whether every value of the column is an interval, so that its distinct values are levels.
@@ -63,17 +65,16 @@ std::vector<TrialColumn> levels_of(const EnsembleDensity& density, const std::ve
   return result;
 }
 
-Nodes level_nodes(const EnsembleDensity& density, int variable, std::span<const int> given, Index levels) {
+Nodes level_nodes(const EnsembleDensity& density, int variable, std::span<const int> given, std::span<const int> rows,
+                  Index levels) {
   Nodes nodes;
-  nodes.columns = levels_of(density, density.columns(variable), density.rows(), levels);
-  std::vector<int> rows(static_cast<std::size_t>(density.rows()));
-  std::iota(rows.begin(), rows.end(), 0);
+  nodes.columns = levels_of(density, density.columns(variable), static_cast<Index>(rows.size()), levels);
   nodes.weights = relative_densities(density, variable, given, rows, nodes.columns);
   for (TrialColumn& column : nodes.columns) {
     column.values.conservativeResize(Eigen::NoChange, levels + 1);
     if (column.low.size() > 0) column.low.conservativeResize(Eigen::NoChange, levels + 1);
     if (column.high.size() > 0) column.high.conservativeResize(Eigen::NoChange, levels + 1);
-    set_own(density, column, levels);
+    set_own(density, rows, column, levels);
   }
   const Eigen::VectorXf sums = nodes.weights.rowwise().sum();
   nodes.weights.array().colwise() /= sums.array();
@@ -136,26 +137,28 @@ std::vector<TrialColumn> drawn_cells(const EnsembleDensity& density, int variabl
   return result;
 }
 
-Nodes nodes_of(const EnsembleDensity& density, int variable, std::span<const int> given, int most) {
-  const std::vector<int>& columns = density.columns(variable);
-  const ColumnTransform& transform = density.transforms()[static_cast<std::size_t>(columns.front())];
-  if (const Index levels = levels_of(density, variable, most)) return level_nodes(density, variable, given, levels);
+Nodes nodes_of(const EnsembleDensity& density, int variable, std::span<const int> given, std::span<const int> rows,
+               int most) {
+  if (const Index levels = levels_of(density, variable, most)) {
+    return level_nodes(density, variable, given, rows, levels);
+  }
+  const auto count = static_cast<Index>(rows.size());
   Nodes nodes;
-  nodes.weights = Eigen::MatrixXf::Constant(density.rows(), most, 1.0f / static_cast<float>(most));
-  TrialColumn column = empty_column(density, variable, density.rows(), most + 1);
-  const Eigen::MatrixXf quantiles = conditional_quantiles(density, variable, given, most);
-  column.values.leftCols(most) = quantiles;
+  nodes.weights = Eigen::MatrixXf::Constant(count, most, 1.0f / static_cast<float>(most));
+  TrialColumn column = empty_column(density, variable, count, most + 1);
+  column.values.leftCols(most) = conditional_quantiles(density, variable, given, rows, most);
   if (column.low.size() > 0) {
+    const ColumnTransform& transform = density.transforms()[static_cast<std::size_t>(variable)];
     for (Index k = 0; k < most; ++k) {
-      for (Index i = 0; i < density.rows(); ++i) {
-        const Cell cell = cell_at(transform, static_cast<double>(quantiles(i, k)));
+      for (Index i = 0; i < count; ++i) {
+        const Cell cell = cell_at(transform, static_cast<double>(column.values(i, k)));
         column.values(i, k) = static_cast<float>(cell.score);
         column.low(i, k) = static_cast<float>(cell.low);
         column.high(i, k) = static_cast<float>(cell.high);
       }
     }
   }
-  set_own(density, column, most);
+  set_own(density, rows, column, most);
   nodes.columns = {std::move(column)};
   return nodes;
 }
