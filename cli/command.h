@@ -56,7 +56,7 @@ struct TableOptions {
   Dataset load(const CommonOptions& common, const Progress& progress);
 };
 
-/// Runs `work`; if it is interrupted, the words say where to go on.
+/// Runs `work`; if it is interrupted, or the system refuses something, the words say where to go on.
 template <class Work>
 auto resumable(const std::string& checkpoint, const Work& work) {
   try {
@@ -64,6 +64,9 @@ auto resumable(const std::string& checkpoint, const Work& work) {
   } catch (const Interrupted&) {
     if (!CheckpointFiles(checkpoint).any()) throw;
     throw Interrupted(fmt::format("interrupted; {} has what was done, add --resume to go on from there", checkpoint));
+  } catch (const IoError& error) {
+    if (!CheckpointFiles(checkpoint).any()) throw;
+    throw IoError(fmt::format("{} {} has what was done; add --resume to go on from there.", error.what(), checkpoint));
   }
 }
 

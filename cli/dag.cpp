@@ -123,15 +123,17 @@ void run(DagOptions& options) {
   const Knowledge knowledge = options.knowledge.load(data);
   ByteMatrix links;
   if (!options.boundaries.empty()) links = saved_links(FileView(options.boundaries).bytes(), options.boundaries, data);
+  const Context context(data, knowledge, params.run, progress);
   const CausalGraphResult result = resumable(params.run.checkpoint, [&] {
-    return causal_graph(data, options.boundaries.empty() ? nullptr : &links, knowledge, params, progress);
+    return causal_graph(context, options.boundaries.empty() ? nullptr : &links, params);
   });
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
   const PartialDag& graph = result.graph;
   for (auto& [drawing, path] : drawings) draw(options, graph, data.names, *drawing, path);
-  output.write(to_json(result, timing));
+  resumable(params.run.checkpoint, [&] { output.write(to_json(result, timing)); });
+  if (result.unfinished.empty()) context.remove_checkpoints();  // not before: a full disk must not cost the work
 
   const long directed = graph.directed.cast<long>().sum(), undecided = graph.undirected.cast<long>().sum() / 2;
   say(options, fmt::format("{} of {} rows × {} variables in {:.2f} s, {} of undecided direction:",

@@ -82,12 +82,13 @@ void run(EntropyOptions& options) {
   const Dataset data = options.table.load(options, progress);
   const std::vector<std::string> given = split_names(options.given, data);
   entropy_query(data, options.target, given);  // a wrong name is known before the training
-  const EntropyModel model(data, params, progress);
+  const EntropyModel model(data, params, progress, true);
   const InformationResult result = model.information(options.target, given);
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
   output.write(to_json(result, timing));
+  model.remove_state();  // not before: a full disk must not cost the work
   std::string how = "closed form";
   if (result.training) {
     how = fmt::format("{} of {} steps in all", counted(result.training->networks, "network"), result.training->steps);

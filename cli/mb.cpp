@@ -59,12 +59,13 @@ void run(MbOptions& options) {
   const ThreadLimit limit(options.threads);
   const Dataset data = options.table.load(options, progress);
   const Knowledge knowledge = options.knowledge.load(data);
-  const BoundariesResult result =
-      resumable(params.run.checkpoint, [&] { return markov_boundaries(data, knowledge, params, progress); });
+  const Context context(data, knowledge, params.run, progress);
+  const BoundariesResult result = resumable(params.run.checkpoint, [&] { return markov_boundaries(context, params); });
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
-  output.write(to_json(result, timing));
+  resumable(params.run.checkpoint, [&] { output.write(to_json(result, timing)); });
+  if (result.unfinished.empty()) context.remove_checkpoints();  // not before: a full disk must not cost the work
 
   std::size_t members = 0;
   for (const Boundary& boundary : result.found.boundaries) members += boundary.members.size();

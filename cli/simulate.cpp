@@ -49,6 +49,11 @@ std::string describe(const Simulation& simulation, const SimulateParams& params)
                                {"weight", simulation.weights(from, to)}});
     }
   }
+  json["hidden_cause_pairs"] = nlohmann::ordered_json::array();
+  for (const auto& [a, b] : simulation.hidden_cause_pairs) {
+    json["hidden_cause_pairs"].push_back(
+        {simulation.data.names[static_cast<std::size_t>(a)], simulation.data.names[static_cast<std::size_t>(b)]});
+  }
   return json.dump(1) + "\n";
 }
 
@@ -94,6 +99,7 @@ void run(SimulateOptions& options) {
   } else {
     write_csv(simulation.data, data);
   }
+  for (OutputFile* file : {&truth, &description, &data}) file->finish();  // a full disk leaves the folder as it was
   truth.commit();
   description.commit();
   data.commit();  // last: data.csv is there only if its truth is

@@ -38,8 +38,9 @@ struct Call {
   std::string output_to = {};              ///< a path for standard output, instead of Outcome::out
   std::function<bool()> interrupted = {};  ///< asked every few milliseconds; the first true sends the signal
   int interrupt_signal = SIGINT;
-  double timeout = 120;    ///< seconds until SIGKILL
-  std::size_t memory = 0;  ///< bytes of address space that it may have; 0: no limit
+  std::vector<std::string> environment = {};  ///< NAME=VALUE, beside our own
+  double timeout = 120;                       ///< seconds until SIGKILL
+  std::size_t memory = 0;                     ///< bytes of address space that it may have; 0: no limit
 };
 
 struct Outcome {
@@ -82,8 +83,8 @@ struct Pipe {
 };
 
 /// In the child: between fork and exec nothing may allocate.
-[[noreturn]] inline void become_program(const Call& call, char* const* argv, const Pipe& in, const Pipe& out,
-                                        const Pipe& err) {
+[[noreturn]] inline void become_program(const Call& call, char* const* argv, char* const* environment, const Pipe& in,
+                                        const Pipe& out, const Pipe& err) {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGPIPE, SIG_DFL);
   const rlimit limit{call.memory, call.memory};
@@ -93,7 +94,7 @@ struct Pipe {
     ::dup2(in.ends[0], STDIN_FILENO);
     ::dup2(target, STDOUT_FILENO);
     ::dup2(err.ends[1], STDERR_FILENO);
-    ::execv(FANSITE_PROGRAM, argv);
+    ::execve(FANSITE_PROGRAM, argv, environment);
   }
   ::_exit(127);
 }
@@ -122,15 +123,18 @@ inline Outcome run_program(const Call& call) {
   };
   ::signal(SIGPIPE, SIG_IGN);  // a program may end without reading its input
   Pipe in, out, err;
-  std::vector<std::string> words = {FANSITE_PROGRAM};
+  std::vector<std::string> words = {FANSITE_PROGRAM}, added = call.environment;
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  std::vector<char*> argv;
+  std::vector<char*> argv, environment;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  for (std::string& entry : added) environment.push_back(entry.data());
+  environment.push_back(nullptr);
 
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) become_program(call, argv.data(), in, out, err);
+  if (child == 0) become_program(call, argv.data(), environment.data(), in, out, err);
   in.close(0);
   out.close(1);
   err.close(1);

@@ -519,9 +519,9 @@ TEST(CausalGraphJson, HasEveryFieldOfTheFormat) {
   const Json json = Json::parse(to_json(result, timing));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_THAT(
-      keys, testing::ElementsAre("format", "version", "variables", "rows", "settings", "warnings", "manifest",
-                                 "complete", "additivity", "details", "links", "edges", "roles", "weights", "timing"));
+  EXPECT_THAT(keys, testing::ElementsAre("format", "version", "variables", "rows", "settings", "warnings", "manifest",
+                                         "complete", "additivity", "details", "hidden_causes", "links", "edges",
+                                         "roles", "weights", "timing"));
   EXPECT_EQ(json.at("links").size(), 10u);
   EXPECT_EQ(json.at("format"), "fansite.graph/2");
   EXPECT_EQ(result_format(to_json(result, timing), "here"), "fansite.graph/2");

@@ -121,6 +121,9 @@ TEST_F(CliTest, SimulateOptionsOutOfRange) {
       {{"--degree", "40"}, {"degree 40", "largest possible is 14.5"}},
       {{"--seed", "-1"}, {"[--seed] -1 is negative"}},
       {{"--threads", "-1"}, {"-1 threads"}},
+      {{"--hidden", "-1"}, {"[--hidden] -1 is out of range", "0 or more"}},
+      {{"--nodes", "3", "--hidden", "4"}, {"hidden 4", "largest possible is 3"}},
+      {{"--measurement-noise", "1"}, {"[--measurement-noise] 1 is out of range", "0 or more and below 1"}},
       {{"--sem", "gp", "--rows", "6000"}, {"6000 rows", "limit is 5000"}},
       {{"--sem", "gp", "--weight-low", "1"}, {"gp equations have no weights"}},
   };

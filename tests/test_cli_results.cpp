@@ -243,6 +243,27 @@ TEST_F(SimulateTest, WritesThreeFiles) {
   }
 }
 
+TEST_F(SimulateTest, NamesThePairsThatShareAHiddenCause) {
+  const auto told = [&](const Strings& more) {
+    works(Strings{"simulate", "--nodes", "6", "--degree", "0", "--rows", "20", "--out", "s"} + more);
+    return json("s/simulation.json");
+  };
+  EXPECT_THAT(told({}).at("hidden_cause_pairs"), IsEmpty());
+  const Json description = told({"--hidden", "2", "--measurement-noise", "0.25"});
+  EXPECT_EQ(description.at("settings").at("hidden"), 2);
+  EXPECT_EQ(description.at("settings").at("measurement_noise"), 0.25);
+  EXPECT_THAT(description.at("edges"), IsEmpty());
+  const Dataset data = load(path("s/data.csv")), dag = load(path("s/dag.csv"));
+  EXPECT_EQ(data.names, default_names(6));
+  EXPECT_EQ(dag.names, data.names);
+  EXPECT_EQ(dag.values.sum(), 0);
+  EXPECT_GE(description.at("hidden_cause_pairs").size(), 2u);
+  for (const Json& pair : description.at("hidden_cause_pairs")) {
+    ASSERT_EQ(pair.size(), 2u);
+    EXPECT_LT(data.index_of(std::string(pair[0])), data.index_of(std::string(pair[1])));
+  }
+}
+
 TEST_F(SimulateTest, SameSeedSameBytes) {
   const auto simulate = [&](const std::string& folder, const char* seed, const char* threads) {
     works({"simulate", "--sem", "gp", "--noise", "mixed", "--rows", "60", "--nodes", "10", "--seed", seed, "--threads",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of simulated tables that were continuous and complete, as `simulate` gives them.
+// What becomes of simulated tables that were exact, continuous and complete, as `simulate` gives them.
 #include "fansite/simulate/detail/coarse.h"
 
 #include <gmock/gmock.h>
@@ -67,6 +67,99 @@ double dependence_within(const Matrix& values, int x, int z, int y) {
     if (product > 0) largest = std::max(largest, std::abs(a.dot(b)) / product * std::sqrt(a.size()));
   }
   return largest;
+}
+
+// ---- Measurement noise ----------------------------------------------------------------------------------------------
+
+// The same seed without noise shows what was added.
+TEST(MeasurementNoise, HasItsShareAndChildrenDoNotSeeIt) {
+  constexpr Index kRows = 20000;
+  SimulateParams chosen = coarse_params(Kinds::continuous, kRows);
+  chosen.nodes = 8;
+  const Simulation exact = simulate(chosen);
+  chosen.measurement_noise = 0.3;
+  const Simulation measured = simulate(chosen);
+  EXPECT_EQ(exact.dag.adjacency(), measured.dag.adjacency());
+  ASSERT_GT(exact.dag.edges(), 4);
+  const Matrix noise = measured.data.values - exact.data.values;
+  const auto covariance = [](const Vector& a, const Vector& b) {
+    return (a.array() - a.mean()).matrix().dot((b.array() - b.mean()).matrix()) / static_cast<double>(a.size());
+  };
+  const auto correlation = [&](const Vector& a, const Vector& b) {
+    return covariance(a, b) / std::sqrt(covariance(a, a) * covariance(b, b));
+  };
+  for (int node = 0; node < 8; ++node) {
+    const Vector added = noise.col(node), column = measured.data.values.col(node);
+    const double variance = covariance(added, added);
+    EXPECT_NEAR(variance / covariance(column, column), 0.3, 4.5 * 0.3 * std::sqrt(2.0 / kRows)) << node;
+    // Gaussian: the fourth moment, whose standard error is √(96/N).
+    EXPECT_NEAR(added.array().pow(4).mean() / (variance * variance), 3, 4.5 * std::sqrt(96.0 / kRows)) << node;
+    for (int other = 0; other < 8; ++other) {
+      EXPECT_LT(std::abs(correlation(added, exact.data.values.col(other))), 4.5 / std::sqrt(kRows));
+      if (other == node) continue;
+      EXPECT_LT(std::abs(correlation(added, noise.col(other))), 4.5 / std::sqrt(kRows));
+    }
+  }
+}
+
+TEST(MeasurementNoise, IsThereBeforeColumnsAreCoarseAndCellsMissing) {
+  SimulateParams chosen = coarse_params(Kinds::mixed, 2000);
+  chosen.missing_share = 0.1;
+  const Simulation exact = simulate(chosen);
+  chosen.measurement_noise = 0.2;
+  const Simulation measured = simulate(chosen);
+  EXPECT_EQ(exact.kinds, measured.kinds);
+  for (int node = 0; node < 40; ++node) {
+    const Vector before = exact.data.values.col(node), after = measured.data.values.col(node);
+    EXPECT_EQ((before.array().isNaN() != after.array().isNaN()).count(), 0) << node;
+    EXPECT_GT((before.array() < after.array()).count(), 50) << node;
+    if (exact.kinds[static_cast<std::size_t>(node)] != Kinds::levels) continue;
+    std::set<double> levels, levels_before;
+    for (const double value : after) {
+      if (!std::isnan(value)) levels.insert(value);
+    }
+    for (const double value : before) {
+      if (!std::isnan(value)) levels_before.insert(value);
+    }
+    EXPECT_EQ(levels, levels_before) << node;
+  }
+}
+
+// If children saw the noise of coarse columns, continuous children would differ by more than their own noise.
+TEST(MeasurementNoise, IsNotInColumnsThatChildrenSee) {
+  SimulateParams chosen = coarse_params(Kinds::mixed, 4000);
+  chosen.children_see = ChildrenSee::columns;
+  const Simulation exact = simulate(chosen);
+  chosen.measurement_noise = 0.2;
+  const Simulation measured = simulate(chosen);
+  int children = 0;
+  for (int node = 0; node < 40; ++node) {
+    if (exact.kinds[static_cast<std::size_t>(node)] != Kinds::continuous || exact.dag.parents(node).empty()) continue;
+    const Vector column = measured.data.values.col(node), added = column - exact.data.values.col(node);
+    const double share =
+        (added.array() - added.mean()).square().sum() / (column.array() - column.mean()).square().sum();
+    EXPECT_NEAR(share, 0.2, 4.5 * 0.2 * std::sqrt(2.0 / 4000)) << node;
+    ++children;
+  }
+  EXPECT_GT(children, 3);
+}
+
+TEST(MeasurementNoise, OfZeroLeavesEveryBit) {
+  SimulateParams chosen = coarse_params(Kinds::mixed, 300, 2024);
+  chosen.measurement_noise = 0;
+  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 16624039140574066011u);  // as in CoarseTables below
+}
+
+TEST(MeasurementNoise, RangeAndSmallestTable) {
+  SimulateParams chosen = coarse_params(Kinds::continuous, 1);
+  for (const double share : {-0.1, 1.0, 1.5, std::nan("")}) {
+    chosen.measurement_noise = share;
+    EXPECT_THAT(message_of<UsageError>([&] { simulate(chosen); }),
+                testing::AllOf(HasSubstr("[measurement_noise]"), HasSubstr("out of range"),
+                               HasSubstr("0 or more and below 1")));
+  }
+  chosen.measurement_noise = 0.99;
+  EXPECT_TRUE(simulate(chosen).data.values.allFinite());
 }
 
 // ---- Kinds ----------------------------------------------------------------------------------------------------------
@@ -234,6 +327,7 @@ TEST(MissingCells, ChecksOfTheirParameters) {
 TEST(CoarseTables, DoNotDependOnThreads) {
   for (const MissingBy by : {MissingBy::random, MissingBy::column}) {
     SimulateParams chosen = coarse_params(Kinds::mixed, 300);
+    chosen.measurement_noise = 0.2;
     chosen.missing_share = 0.2;
     chosen.missing_by = by;
     const std::uint64_t all_threads = fingerprint(simulate(chosen).data.values);
@@ -252,6 +346,8 @@ TEST(CoarseTables, HaveTheBitsTheyAlwaysHad) {
   EXPECT_EQ(fingerprint(simulate(chosen).data.values), 1772584659841745551u);
   chosen.children_see = ChildrenSee::columns;
   EXPECT_EQ(fingerprint(simulate(chosen).data.values), 10853313703824619175u);
+  chosen.measurement_noise = 0.2;
+  EXPECT_EQ(fingerprint(simulate(chosen).data.values), 6168241823167731123u);
 }
 
 }  // namespace

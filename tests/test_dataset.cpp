@@ -207,6 +207,26 @@ TEST_F(FileTest, OutputLeavesWhatIsLocked) {
   EXPECT_EQ(entries(), 0u);
 }
 
+// In a container the run after a killed one often has its number.
+TEST_F(FileTest, OutputRemovesWhatAKilledProcessOfOurNumberLeft) {
+  put("out.json.tmp." + std::to_string(::getpid()), "half");
+  OutputFile first(path("out.json"));
+  EXPECT_EQ(entries(), 1u);
+  OutputFile second(path("out.json"));  // the first one is at work
+  EXPECT_EQ(entries(), 2u);
+}
+
+TEST_F(FileTest, OutputThatIsFinishedHasNoNameYet) {
+  put("out.json", "old");
+  OutputFile file(path("out.json"));
+  file.write("new");
+  file.finish();
+  EXPECT_EQ(content(path("out.json")), "old");
+  file.commit();
+  EXPECT_EQ(content(path("out.json")), "new");
+  EXPECT_EQ(entries(), 1u);
+}
+
 TEST_F(FileTest, OutputKeepsLinksAndPermissions) {
   const std::string target = put("real.csv", "old"), link = path("link.csv");
   fs::create_symlink("real.csv", link);

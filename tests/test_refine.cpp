@@ -293,5 +293,42 @@ TEST(RefinedProperties, TheBoundariesAreTheGraphsWhateverWasFound) {
   }));
 }
 
+// ---- What the graph does not explain --------------------------------------------------------------------------------
+
+TEST(UnexplainedPairs, AreThoseThatTheGraphDropsAndTheDataStillShow) {
+  const GaussianEstimator estimator = collider();
+  const Boundaries found = find_boundaries(estimator);
+  NoProgress silent;
+  EXPECT_THAT(unexplained_pairs(estimator, found, true_graph(), silent), testing::IsEmpty());
+  // An empty graph drops all, and explains nothing: pairs that are related without any condition show still.
+  const auto shown = unexplained_pairs(estimator, found, Dag(6, {}), silent);
+  ASSERT_FALSE(shown.empty());
+  for (const auto& pair : shown) EXPECT_THAT(found.moral_edges, testing::Contains(pair));
+}
+
+TEST(UnexplainedPairs, StayAndKeepTheirNeighbourhoods) {
+  const GaussianEstimator estimator = collider();
+  const Boundaries found = find_boundaries(estimator);
+  NoProgress silent;
+  const auto shown = unexplained_pairs(estimator, found, Dag(6, {}), silent);
+  const Boundaries result = refined(estimator, found, Dag(6, {}), shown, silent);
+  for (const auto& [a, b] : shown) {
+    for (const auto& [target, other] : {std::pair(a, b), std::pair(b, a)}) {
+      const Boundary& before = found.boundaries[static_cast<std::size_t>(target)];
+      const Boundary& after = result.boundaries[static_cast<std::size_t>(target)];
+      EXPECT_EQ(after.member_indices(), before.member_indices());
+      const auto member = std::find_if(after.members.begin(), after.members.end(),
+                                       [&, other = other](const Member& m) { return m.variable == other; });
+      ASSERT_NE(member, after.members.end());
+      EXPECT_TRUE(member->against_graph);
+    }
+  }
+  for (const Boundary& boundary : result.boundaries) {  // both ends agree still
+    for (const int z : boundary.member_indices()) {
+      EXPECT_THAT(result.boundaries[static_cast<std::size_t>(z)].member_indices(), testing::Contains(boundary.target));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fansite

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every benchmark, each figure beside its target. About forty minutes on two cores: of the flows a first look only
-# (bench_nonlinear, bench_mixed_tables and bench_study without options take hours, and their targets are for that).
+# (bench_nonlinear, bench_mixed_tables, bench_trust and bench_study without options take hours, and their targets are for that).
 set -euo pipefail
 folder=$1
 for name in markov_boundaries scaling calibration csv; do
@@ -13,6 +13,9 @@ echo "=== nonlinear ==="
 echo
 echo "=== mixed tables ==="
 "$folder/bench_mixed_tables" --tables 4 --effort quick
+echo
+echo "=== trust ==="
+"$folder/bench_trust" --tables 2
 echo
 echo "=== graphs ==="
 "$folder/bench_graphs" --sets gp_d30 --links oracle

@@ -14,8 +14,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -70,10 +72,9 @@ class FileState {
   bool known_;
 };
 
-PathError cannot_write(const std::string& path, int code) {
-  return {fmt::format("[write] cannot write '{}': {}. Give a path in an existing, writable directory.", path,
-                      system_message(code)),
-          code};
+/// Whether the system has no more of something: the same path would do at another time.
+bool is_shortage(int code) {
+  return code == ENOSPC || code == EDQUOT || code == EIO || code == ENOMEM || code == EMFILE || code == ENFILE;
 }
 
 void check_no_directory(bool is_directory, std::string_view operation, const std::string& path) {
@@ -107,7 +108,8 @@ void remove_leftovers(const std::filesystem::path& target) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(prefix)) continue;
     const pid_t process = process_number(std::string_view(name).substr(prefix.size()));
-    if (process == 0 || is_running(process)) continue;
+    // A killed run can have had our own number, as the first process of a container always has: the lock decides.
+    if (process == 0 || (process != ::getpid() && is_running(process))) continue;
     const Descriptor file(::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (file.fd >= 0 && ::flock(file.fd, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
   }
@@ -177,58 +179,80 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   check_no_directory(exists && S_ISDIR(status.st_mode), "write", path_);
 
   if (exists && !S_ISREG(status.st_mode)) {  // /dev/stdout, /dev/null, a named pipe: nothing there to replace
-    file_ = std::fopen(path_.c_str(), "wb");
-    if (file_ == nullptr) throw cannot_write(path_, errno);
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (fd_ < 0) cannot_open(errno);
     return;
   }
 
   target_ = path_;
   if (exists) {
     // A rename would replace a read-only file without asking, and a link instead of the file it points to.
-    if (::access(path_.c_str(), W_OK) != 0) throw cannot_write(path_, errno);
+    if (::access(path_.c_str(), W_OK) != 0) cannot_open(errno);
     std::error_code ignored;
     const auto real = std::filesystem::canonical(path_, ignored);
     if (!ignored) target_ = real.string();
   }
-  remove_leftovers(target_);
-  // Usually the first name is free; another file of ours, or a killed run with our process number, may have it.
   const mode_t mode = exists ? (status.st_mode & 0777u) : 0666u;
-  int fd = -1;
-  for (int attempt = 0; fd < 0 && attempt < 100; ++attempt) {
+  static std::mutex opening;  // between these lines a file of ours has no lock yet
+  const std::lock_guard guard(opening);
+  remove_leftovers(target_);
+  // Usually the first name is free; another file of ours may have it.
+  for (int attempt = 0; fd_ < 0 && attempt < 100; ++attempt) {
     temporary_ = fmt::format("{}{}{}", target_, kTemporary, ::getpid());
     if (attempt > 0) temporary_ += fmt::format(".{}", attempt);
-    fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0 && errno != EEXIST) break;
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd_ < 0 && errno != EEXIST) break;
   }
-  if (fd < 0) throw cannot_write(path_, errno);
-  ::flock(fd, LOCK_EX | LOCK_NB);  // for remove_leftovers; where there are no locks, process numbers have to do
-  file_ = ::fdopen(fd, "wb");
-  if (file_ == nullptr) {
-    const int code = errno;
-    ::close(fd);
-    ::unlink(temporary_.c_str());
-    throw cannot_write(path_, code);
-  }
+  if (fd_ < 0) cannot_open(errno);
+  ::flock(fd_, LOCK_EX | LOCK_NB);  // for remove_leftovers; where there are no locks, process numbers have to do
 }
 
 OutputFile::~OutputFile() {
-  if (file_ != nullptr) std::fclose(file_);
+  if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void OutputFile::write(std::string_view bytes) {
-  assert(file_ != nullptr);
-  if (bytes.empty()) return;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail(errno);
+  assert(fd_ >= 0);
+  if (buffer_.size() + bytes.size() < kFirstPiece) {
+    buffer_ += bytes;
+    return;
+  }
+  write_out(std::exchange(buffer_, {}));
+  write_out(bytes);
+}
+
+void OutputFile::write_out(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void OutputFile::finish() {
+  if (fd_ < 0) return;
+  write_out(std::exchange(buffer_, {}));
+  // Before the new name: else a machine that stops may have the name with nothing in it. Some file systems cannot do
+  // it, and say so.
+  if (!temporary_.empty() && ::fsync(fd_) != 0 && is_shortage(errno)) fail(errno);
+  // Network file systems say here that a disk is full.
+  if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail(errno);
 }
 
 void OutputFile::commit() {
-  assert(file_ != nullptr);
-  // Buffered bytes reach the disk here, so this is where a full one shows.
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(errno);
+  finish();
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_.clear();
+}
+
+void OutputFile::cannot_open(int code) const {
+  if (is_shortage(code)) fail(code);
+  throw PathError(fmt::format("[write] cannot write '{}': {}. Give a path in an existing, writable directory.", path_,
+                              system_message(code)),
+                  code);
 }
 
 void OutputFile::fail(int code) const {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -49,10 +48,10 @@ class FileView {
   std::size_t reserved_ = 0;
 };
 
-/// A file that appears whole or not at all: written under a temporary name beside `path`, renamed by commit(), and
-/// removed if that is not reached; one that a killed process left is removed by the next to write there. Opening checks
-/// at once that the place is writable (a PathError if not), before any
-/// long work. Devices and pipes, such as /dev/stdout, are written to directly.
+/// A file that appears whole or not at all, even if the machine stops: written under a temporary name beside `path`,
+/// handed to the disk and renamed by commit(), and removed if that is not reached; one that a killed process left is
+/// removed by the next to write there. Opening checks at once that the place is writable (a PathError if not), before
+/// any long work. Devices and pipes, such as /dev/stdout, are written to directly.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -61,16 +60,22 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   /// Appends; an IoError if the system refuses (a full disk).
   void write(std::string_view bytes);
-  /// Closes the file and gives it its name; call once, last.
+  /// Nothing more will be written. What can fail has then been done, but for the name: files that belong together are
+  /// all finished before the first is committed.
+  void finish();
+  /// Finishes the file and gives it its name; call once, last.
   void commit();
 
  private:
+  void write_out(std::string_view bytes);
+  [[noreturn]] void cannot_open(int code) const;
   [[noreturn]] void fail(int code) const;
 
   std::string path_;       // as the caller wrote it
   std::string target_;     // the file to replace, links resolved
   std::string temporary_;  // empty when writing straight to a device or pipe, and after commit()
-  std::FILE* file_ = nullptr;
+  std::string buffer_;     // not yet written
+  int fd_ = -1;
 };
 
 /// Asks the system to back fresh memory with large pages where it can: a table of 200 MB is then filled without 50 000

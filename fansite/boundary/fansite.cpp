@@ -16,11 +16,13 @@
 #include "fansite/base/sets.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
+#include "fansite/boundary/comparison.h"
 #include "fansite/boundary/detail/fansite_plan.h"
 #include "fansite/boundary/detail/prepare.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
 #include "fansite/boundary/links.h"
 #include "fansite/boundary/refine.h"
+#include "fansite/boundary/robustness.h"
 #include "fansite/causal/constrained_graph.h"
 
 namespace fansite {
@@ -34,6 +36,25 @@ constexpr double kGrowShare = 0.65;
 // Of the whole, when the Gaussian estimator's searches do.
 constexpr double kGaussianShare = 0.5;
 constexpr std::uint64_t kDrawKey = 0x64726177;  // of the run's seed, for draws of absent cells
+
+// Members at variables of which a graph leaves over what is related.
+void mark_fragile(const std::vector<causal::HiddenCause>& hidden, Boundaries& found) {
+  for (Boundary& boundary : found.boundaries) {
+    for (Member& member : boundary.members) {
+      member.fragile = touches(hidden, boundary.target) || touches(hidden, member.variable);
+    }
+  }
+}
+
+std::string unexplained_warning(const std::vector<std::pair<int, int>>& pairs, const std::vector<std::string>& names) {
+  const auto quoted = [&](int variable) { return excerpt(names[static_cast<std::size_t>(variable)]); };
+  return fmt::format(
+      "[mb] the causal graph has no use for the link of '{}' and '{}'{}, but does not explain what the data show of "
+      "it; "
+      "it stays, and boundaries there are as they were found without the graph",
+      quoted(pairs.front().first), quoted(pairs.front().second),
+      pairs.size() > 1 ? fmt::format(" (and {} more)", pairs.size() - 1) : "");
+}
 
 // Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
 // `kept`: another run could go on from its state.
@@ -49,9 +70,17 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
     const causal::GraphTable table{context.tame().values, context.facts().kinds, estimator.completions(context.tame())};
     answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
                                           noise, deadline);
+    if (!context.data().groups.empty()) answer.graph->hidden_causes.clear();  // tested as if rows were independent
     const causal::AdditivityTest& test = answer.graph->additivity;
     answer.refined = params.refine != Refine::automatic || (test.applicable && test.additive);
-    if (answer.refined) answer.found = refined(estimator, answer.found, answer.graph->dag, deadline);
+    if (answer.refined) {
+      const auto unexplained = unexplained_pairs(estimator, answer.found, answer.graph->dag, deadline);
+      answer.found = refined(estimator, answer.found, answer.graph->dag, unexplained, deadline);
+      if (!answer.graph->hidden_causes.empty()) {
+        answer.warnings.push_back("[mb] " + in_words(answer.graph->hidden_causes, context.data().names));
+      }
+      if (!unexplained.empty()) answer.warnings.push_back(unexplained_warning(unexplained, context.data().names));
+    }
   } catch (const Interrupted&) {
     if (!deadline.expired()) throw;
     answer.graph.reset();
@@ -136,6 +165,34 @@ void complete(const Context& context, const SearchParams& search, const SearchSc
   }
 }
 
+// Boundaries of networks are held against those of the Gaussian estimator, by the networks' own held-out entropies:
+// what a line finds and they miss was there to be learnt. If that is much of all, the line's boundaries are the answer.
+void compare_with_line(const BoundaryProblem& problem, const SearchEstimator& estimator, const Preparation& prepared,
+                       BoundaryAnswer& answer) {
+  const Comparison comparison = compare(estimator, answer.found, *prepared.found);
+  if (comparison.fails()) {
+    answer.warnings.push_back(fmt::format(
+        "[mb] the networks' boundaries miss {:.2f} ± {:.2f} nats of what the linear ones tell of held-out rows, beside "
+        "{:.2f} that they have: they were not learnt, so these are the Gaussian estimator's, which sees linear "
+        "relations "
+        "only",
+        comparison.missed, comparison.standard_error, comparison.explained));
+    answer.found = *prepared.found;
+    answer.estimator = prepared.without_training().name();
+    answer.refined = false;
+    return;
+  }
+  if (comparison.targets.empty()) return;
+  std::vector<std::string> names;
+  for (const int target : comparison.targets) {
+    names.push_back(problem.context.data().names[static_cast<std::size_t>(target)]);
+  }
+  answer.warnings.push_back(fmt::format(
+      "[mb] of {} the linear boundaries tell more of held-out rows: members are missing there; more --effort may find "
+      "them, --estimator gaussian shows what a line sees",
+      quoted_list(names)));
+}
+
 // Nothing: there was no time for networks.
 std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& problem, const FansiteParams& params,
                                                    const Preparation& prepared, Progress& progress) {
@@ -173,6 +230,9 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   answer.seconds.emplace_back("search", watch.lap());
   refine_by_graph(problem, params, *prepared.estimator, estimator, fitted->state_kept, answer, progress);
   watch.lap();
+  // Rows in groups are too few facts to tell what was not learnt from what is not there.
+  const bool comparable = prepared.found && !prepared.found->boundaries.empty() && context.data().groups.empty();
+  if (comparable) compare_with_line(problem, estimator, prepared, answer);
   answer.calibration = calibration(problem.context, estimator, answer.found);
   answer.seconds.emplace_back("calibration", watch.seconds());
   answer.evaluations = estimator.evaluations();
@@ -266,6 +326,8 @@ BoundaryAnswer answer_to(const BoundaryProblem& problem, const FansiteParams& pa
     answer->warnings.push_back(fmt::format("[mb] {} is not written: the {} estimator was used and has no model",
                                            context.run().save_model, answer->estimator));
   }
+  add_robustness(context.tame(), context.facts(), answer->found);
+  if (answer->graph) mark_fragile(answer->graph->hidden_causes, answer->found);
   answer->linearity = prepared.linearity;
   answer->warnings.insert(answer->warnings.begin(), prepared.warnings.begin(), prepared.warnings.end());
   answer->seconds.insert(answer->seconds.begin(), {"prepare", prepared.prepare_seconds});

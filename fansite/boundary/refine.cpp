@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
 #include "fansite/boundary/detail/growth.h"
 
 namespace fansite {
 namespace {
+
+using Pair = std::pair<int, int>;
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
@@ -81,15 +85,62 @@ Boundary refine(const SearchEstimator& estimator, const Boundary& before, const 
 
 }  // namespace
 
-Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, const Dag& graph, Progress& progress) {
+std::vector<Pair> unexplained_pairs(const SearchEstimator& estimator, const Boundaries& found, const Dag& graph,
+                                    Progress& progress) {
+  constexpr double kSurely = 1e-4;
+  const auto most = static_cast<std::size_t>(estimator.largest_set());
+  std::vector<char> searched(static_cast<std::size_t>(graph.nodes()), 0);
+  for (const Boundary& boundary : found.boundaries) searched[static_cast<std::size_t>(boundary.target)] = 1;
+  std::vector<PairQuery> queries;
+  for (const auto& [a, b] : found.moral_edges) {
+    PairQuery query{a, b, graph.markov_boundary(a), graph.markov_boundary(b), true};
+    if (contains(query.given_a, b)) continue;
+    if (std::max(query.given_a.size(), query.given_b.size()) > most) continue;  // it cannot be tested
+    if (!searched[static_cast<std::size_t>(a)]) std::swap(query.a, query.b), std::swap(query.given_a, query.given_b);
+    query.both_sides = searched[static_cast<std::size_t>(a)] && searched[static_cast<std::size_t>(b)];
+    queries.push_back(std::move(query));
+  }
+  std::vector<double> p_values(queries.size());
+  progress.begin("questioning the graph", static_cast<long>(queries.size()));
+  parallel_for(static_cast<Index>(queries.size()), [&](Index q) {
+    throw_if_interrupted(progress);
+    const auto at = static_cast<std::size_t>(q);
+    p_values[at] = estimator.pair_evidence(queries[at]).p_value;
+    progress.advance(1);
+  });
+  std::vector<Pair> result;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    if (p_values[q] < kSurely) result.push_back(std::minmax(queries[q].a, queries[q].b));
+  }
+  return result;
+}
+
+Boundaries refined(const SearchEstimator& estimator, const Boundaries& found, const Dag& graph,
+                   const std::vector<Pair>& unexplained, Progress& progress) {
+  std::vector<char> as_found(static_cast<std::size_t>(graph.nodes()), 0);
+  for (const auto& [a, b] : unexplained)
+    as_found[static_cast<std::size_t>(a)] = as_found[static_cast<std::size_t>(b)] = 1;
+  const auto is_as_found = [&](int variable) { return as_found[static_cast<std::size_t>(variable)] != 0; };
   Boundaries result = found;
-  std::set<std::pair<int, int>> edges;
+  std::set<Pair> edges;
   progress.begin("refining", static_cast<long>(found.boundaries.size()));
   for (Boundary& boundary : result.boundaries) {
     throw_if_interrupted(progress);
-    if (!estimator.informative(boundary.target)) continue;
-    boundary = refine(estimator, boundary, graph.markov_boundary(boundary.target));
-    for (const int z : boundary.member_indices()) edges.insert(std::minmax(boundary.target, z));
+    const int target = boundary.target;
+    if (!estimator.informative(target)) continue;
+    std::vector<int> wanted;
+    for (const int z : graph.markov_boundary(target)) {
+      if (!is_as_found(target) && !is_as_found(z)) wanted.push_back(z);
+    }
+    for (const int z : boundary.member_indices()) {
+      if (is_as_found(target) || is_as_found(z)) wanted.push_back(z);
+    }
+    if (!is_as_found(target)) boundary = refine(estimator, boundary, wanted);
+    for (Member& member : boundary.members) {
+      const Pair pair = std::minmax(target, member.variable);
+      member.against_graph = std::find(unexplained.begin(), unexplained.end(), pair) != unexplained.end();
+      edges.insert(pair);
+    }
     progress.advance(1);
   }
   result.moral_edges.assign(edges.begin(), edges.end());

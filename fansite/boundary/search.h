@@ -59,20 +59,30 @@ struct StandIn {
   double standard_error = 0;  ///< of that
 };
 
+/// What the table does not hold, and how strong it would have to be to explain a member away (boundary/robustness.h).
+/// Both are shares of variances, on normal scores; NaN: not known, or nothing of the kind would.
+struct Robustness {
+  double hidden_cause = std::numeric_limits<double>::quiet_NaN();       ///< of what is left of both, by a common cause
+  double measurement_noise = std::numeric_limits<double>::quiet_NaN();  ///< in each of the other members
+};
+
 struct Member {
   int variable = -1;
   double gain = 0;  ///< entropy of the target that it takes away given the members before it; the gains add up
-  double standard_error = 0;  ///< of the gain, over rows
-  double unique = 0;          ///< entropy that comes back if this member alone is left out
-  double p_value = 1;         ///< of the pair, from both variables' searches together
-  double q_value = 1;         ///< the smallest false discovery rate, over the table, at which this member is in
-  bool by_symmetry = false;   ///< found in the search of the other variable only
-  bool by_graph = false;      ///< not found by the searches: the causal graph makes it a member
-  bool by_knowledge = false;  ///< in whatever the data say; its p-value is what they say, and it has no q-value
+  double standard_error = 0;   ///< of the gain, over rows
+  double unique = 0;           ///< entropy that comes back if this member alone is left out
+  double p_value = 1;          ///< of the pair, from both variables' searches together
+  double q_value = 1;          ///< the smallest false discovery rate, over the table, at which this member is in
+  bool by_symmetry = false;    ///< found in the search of the other variable only
+  bool by_graph = false;       ///< not found by the searches: the causal graph makes it a member
+  bool against_graph = false;  ///< the causal graph would drop it, but does not explain what the data show of it
+  bool by_knowledge = false;   ///< in whatever the data say; its p-value is what they say, and it has no q-value
   /// Ensembles: the share of networks that speak for it on rows they have not seen; NaN without an ensemble.
   double votes = std::numeric_limits<double>::quiet_NaN();
   /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
   double stability = std::numeric_limits<double>::quiet_NaN();
+  Robustness robustness = {};
+  bool fragile = false;  ///< it touches a pair of which a causal graph leaves over what is related (hidden causes)
   /// Variables outside that tell at least half of what this member alone tells, the best first.
   std::vector<StandIn> interchangeable = {};
 };

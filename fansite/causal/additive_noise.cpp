@@ -234,6 +234,14 @@ bool in_collider(const Dag& dag, int i, int j) {
                      [&](int k) { return k != i && !dag.has_edge(i, k) && !dag.has_edge(k, i); });
 }
 
+// A direction rests on the equations of its ends: where noise does not just add, the score decides none.
+void leave_open(const std::vector<int>& refused, AdditiveNoiseResult& result) {
+  for (GraphEdge& edge : result.edges) {
+    const bool rests_on_it = contains(refused, edge.from) || contains(refused, edge.to);
+    if (rests_on_it && edge.by == DirectionBy::score) edge.by = DirectionBy::nothing;
+  }
+}
+
 // Directs what the decided edges, the colliders and their consequences direct. Of edges with a discrete end that are
 // left open, the score's difference says how well the two models fit and not which way the edge goes.
 void orient(AdditiveNoiseResult& result) {
@@ -268,15 +276,34 @@ class ScaledSearch {
         scores_(equations(table, params), params.noise, keeper_.get()),
         search_(scores_, constraints, penalty(), params.max_parents, progress) {}
 
-  // What the graph of a first climb explains of the columns, less its edges' penalties, in nats a row. Another scale
-  // changes the entropies of a column and of what is left of it alike (by E ln |slope|), so of two scales the one with
-  // more of this is the better model.
-  double explained() {
-    return keeping([&] {
-      ParentSets graph = search_.start();
-      search_.climb(graph);
-      return search_.total(ParentSets(graph.size())) - search_.total(graph);
-    });
+  // The graph of a first climb.
+  struct Sketch {
+    ParentSets parents;
+    /// Of the columns, less its edges' penalties, in nats a row. Another scale changes the entropies of a column and of
+    /// what is left of it alike (by E ln |slope|), so of two scales the one with more of this is the better model.
+    double explained = 0;
+    AdditivityTest additivity;
+  };
+  const Sketch& sketch() {
+    if (!sketch_) {
+      sketch_ = keeping([&] {
+        Sketch result{search_.start(), 0, {}};
+        progress_.begin("searching graphs", 1);
+        search_.climb(result.parents);
+        result.explained = search_.total(ParentSets(result.parents.size())) - search_.total(result.parents);
+        result.additivity = test_additivity(scores_.equations(), result.parents, progress_);
+        return result;
+      });
+    }
+    return *sketch_;
+  }
+  // As a result.
+  AdditiveNoiseResult given_up() {
+    AdditiveNoiseResult result{.dag = dag_of(sketch().parents)};
+    result.additivity = sketch().additivity;
+    result.score = search_.total(sketch().parents);
+    result.given_up = true;
+    return counted(std::move(result));
   }
 
   AdditiveNoiseResult find() {
@@ -296,13 +323,16 @@ class ScaledSearch {
           result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, identified, params_.confidence));
         }
       }
-      orient(result);
       result.additivity = test_additivity(equations, weighed.best, progress_);
-      result.fits = scores_.fits();
-      result.rows = equations.rows();
-      result.draws = equations.has_missing() ? equations.draws() : 0;
+      leave_open(result.additivity.refused, result);
+      orient(result);
+      result.hidden_causes = find_hidden_causes(equations, weighed.best, progress_);
+      std::erase_if(result.hidden_causes,
+                    [&](const HiddenCause& pair) {  // an equation that does not hold leaves much over
+                      return contains(result.additivity.refused, pair.a) || contains(result.additivity.refused, pair.b);
+                    });
       result.cut_short = !weighed.open.empty() || progress_.out_of_time();
-      return result;
+      return counted(std::move(result));
     });
   }
 
@@ -318,6 +348,14 @@ class ScaledSearch {
   double penalty() const {
     const auto n = static_cast<double>(scores_.equations().rows());
     return params_.penalty * std::log(n) / (2 * n);
+  }
+
+  AdditiveNoiseResult counted(AdditiveNoiseResult result) const {
+    const Equations& equations = scores_.equations();
+    result.fits = scores_.fits();
+    result.rows = equations.rows();
+    result.draws = equations.has_missing() ? equations.draws() : 0;
+    return result;
   }
 
   // Whatever ends the work, the file has what was computed.
@@ -338,7 +376,11 @@ class ScaledSearch {
   std::unique_ptr<ScoreKeeper> keeper_;
   LocalScores scores_;
   GraphSearch search_;
+  std::optional<Sketch> sketch_;
 };
+
+// Of a first climb's graph, which is not the best yet: a p-value that no better one will mend.
+constexpr double kPlain = 1e-6;
 
 // The settings of the same search on normal scores.
 AdditiveNoiseParams of_scores(AdditiveNoiseParams params) {
@@ -410,28 +452,40 @@ AdditiveNoiseResult find_additive_noise_graph(const GraphTable& given, const Gra
   Matrix rows_used;
   GraphTable table = drawing ? drawn_table(given, params.max_rows, Key{params.seed}.split(0), rows_used) : given;
   if (drawing) table.draws = impute(table.values, table.kinds, params.draws, Key{params.seed}.split(3));
-  std::optional<AdditiveNoiseResult> original;
-  double explained = 0;
-  if (params.scale != NoiseScale::normal_scores) {
-    ScaledSearch search(table, identity(given, params, NoiseScale::original), constraints, params, progress);
-    original = search.find();
-    if (params.scale == NoiseScale::original || !original->additivity.suspicious || original->cut_short) {
-      return std::move(*original);
-    }
-    explained = search.explained();
-  }
+  std::optional<ScaledSearch> original, scored;
   const AdditiveNoiseParams of_scale = of_scores(params);
   Matrix scores;
-  ScaledSearch search(scored_table(table, scores), identity(given, params, NoiseScale::normal_scores), constraints,
-                      of_scale, progress);
-  if (original && search.explained() <= explained) {
-    original->fits += search.fits();
-    return std::move(*original);
+  const auto on_scores = [&]() -> ScaledSearch& {
+    if (!scored) {
+      scored.emplace(scored_table(table, scores), identity(given, params, NoiseScale::normal_scores), constraints,
+                     of_scale, progress);
+    }
+    return *scored;
+  };
+  const auto finish = [&](AdditiveNoiseResult result, NoiseScale scale) {
+    result.scale = scale;
+    result.fits = (original ? original->fits() : 0) + (scored ? scored->fits() : 0);
+    return result;
+  };
+  if (params.scale == NoiseScale::normal_scores) {
+    const bool plain = params.only_if_additive && on_scores().sketch().additivity.p_value < kPlain;
+    return finish(plain ? on_scores().given_up() : on_scores().find(), NoiseScale::normal_scores);
   }
-  AdditiveNoiseResult result = search.find();
-  result.scale = NoiseScale::normal_scores;
-  if (original) result.fits += original->fits;
-  return result;
+  original.emplace(table, identity(given, params, NoiseScale::original), constraints, params, progress);
+  if (params.only_if_additive && original->sketch().additivity.p_value < kPlain) {
+    const bool better =
+        params.scale == NoiseScale::automatic && on_scores().sketch().explained > original->sketch().explained;
+    ScaledSearch& search = better ? *scored : *original;
+    if (search.sketch().additivity.p_value < kPlain) {
+      return finish(search.given_up(), better ? NoiseScale::normal_scores : NoiseScale::original);
+    }
+  }
+  AdditiveNoiseResult result = original->find();
+  const bool enough = params.scale == NoiseScale::original || !result.additivity.suspicious || result.cut_short;
+  if (enough || on_scores().sketch().explained <= original->sketch().explained) {
+    return finish(std::move(result), NoiseScale::original);
+  }
+  return finish(on_scores().find(), NoiseScale::normal_scores);
 }
 
 }  // namespace fansite::causal

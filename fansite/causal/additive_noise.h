@@ -17,6 +17,7 @@
 #include "fansite/causal/additivity.h"
 #include "fansite/causal/constraints.h"
 #include "fansite/causal/graph_table.h"
+#include "fansite/causal/hidden_causes.h"
 #include "fansite/causal/orientation.h"
 #include "fansite/causal/regression.h"
 #include "fansite/causal/residual_entropy.h"
@@ -54,6 +55,9 @@ struct AdditiveNoiseParams {
   /// of the table, and so does a second one, of normal scores, with ".scores" at the end of its name.
   std::string checkpoint;
   std::optional<std::uint64_t> values_hash = {};  ///< of the values, if it is known already
+  /// The graph is of no use where noise does not add: if that is plain after a first climb, its graph is the result,
+  /// without evidence for edges, and `given_up`.
+  bool only_if_additive = false;
 
   static const Description& description();
 };
@@ -107,13 +111,16 @@ struct AdditiveNoiseResult {
   Index rows = 0;                  ///< used
   Index draws = 0;                 ///< of the missing cells; 0: none is missing
   std::vector<int> discrete = {};  ///< columns at which no score decides a direction
+  /// Pairs of which the equations leave over what is related.
+  std::vector<HiddenCause> hidden_causes = {};
+  bool given_up = false;   ///< noise does not add, and only_if_additive was asked for
   bool cut_short = false;  ///< time ran out: there may be better graphs, and directions that were not weighed are open
 };
 
 /// Levels are children by a regression of their own (level_regression) and, without order, parents as indicators.
 /// Between levels, and between levels and numbers, such equations fit either way round: only knowledge, colliders and
-/// their consequences direct those edges. Missing cells are drawn several times; a child's score is of the rows that
-/// have it.
+/// their consequences direct those edges, and those at a variable where a test refuses that noise adds. Missing cells
+/// are drawn several times; a child's score is of the rows that have it.
 AdditiveNoiseResult find_additive_noise_graph(const GraphTable& table, const GraphConstraints& constraints,
                                               const AdditiveNoiseParams& params, Progress& progress);
 /// Of numbers.

@@ -108,6 +108,11 @@ AdditivityTest test_additivity(const Equations& equations, const std::vector<std
   test.applicable = test.tested > 0 || edges == 0;
   test.additive = test.applicable && test.p_value > kLevel;
   test.suspicious = p_value(0) <= kSuspicion;
+  for (std::size_t j = 0; j < parents.size(); ++j) {
+    const double mean = kHarmless * std::sqrt(static_cast<double>(strongest[j].rows));
+    const double own = normal_tail(strongest[j].z - mean) + normal_tail(strongest[j].z + mean);
+    if (strongest[j].tested > 0 && best_of(own, 2 * test.tested) <= kLevel) test.refused.push_back(static_cast<int>(j));
+  }
   return test;
 }
 

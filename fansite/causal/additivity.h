@@ -15,10 +15,11 @@ struct AdditivityTest {
   double correlation = 0;  ///< of the two
   double p_value = 1;      ///< of no correlation above 0.1; corrected for all that were tested
   int child = -1, parent = -1;
-  bool additive = true;     ///< p above 0.01, and something could be tested
-  bool suspicious = false;  ///< that of no correlation at all is not above 0.05
-  int tested = 0;           ///< edges between numbers; noise of levels does not add, so others say nothing
-  bool applicable = true;   ///< false: there are edges, but none between numbers, and `additive` claims nothing
+  bool additive = true;           ///< p above 0.01, and something could be tested
+  bool suspicious = false;        ///< that of no correlation at all is not above 0.05
+  int tested = 0;                 ///< edges between numbers; noise of levels does not add, so others say nothing
+  std::vector<int> refused = {};  ///< children whose own sign, corrected alike, has a p-value of 0.01 or less
+  bool applicable = true;         ///< false: there are edges, but none between numbers, and `additive` claims nothing
 };
 
 /// `parents` of every variable.

@@ -42,6 +42,13 @@ std::string discrete_warning(const AdditiveNoiseResult& found, const std::vector
       quoted_list(discrete), discrete.size() == 1 ? "is discrete" : "are discrete");
 }
 
+// Where directions are left to colliders and knowledge.
+std::string open_directions(const AdditiveNoiseResult& found, const std::vector<std::string>& names) {
+  std::vector<std::string> refused;
+  for (const int child : found.additivity.refused) refused.push_back(names[static_cast<std::size_t>(child)]);
+  return fmt::format("directions at {} rest on colliders and knowledge alone", quoted_list(refused));
+}
+
 GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   const Context& context = problem.context;
   const Budget& budget = context.budget();
@@ -61,16 +68,20 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   const auto& names = context.data().names;
   if (!found.discrete.empty()) answer.warnings.push_back(discrete_warning(found, names));
   if (found.additivity.applicable && !found.additivity.additive) {
-    answer.warnings.push_back(fmt::format(
-        "[dag] what is left of '{}' depends on '{}' (p = {:.1g}), so noise does not just add there; take directions "
-        "with care",
-        excerpt(names[static_cast<std::size_t>(found.additivity.child)]),
-        excerpt(names[static_cast<std::size_t>(found.additivity.parent)]), found.additivity.p_value));
+    answer.warnings.push_back(
+        fmt::format("[dag] what is left of '{}' depends on '{}' (p = {:.1g}), so noise does not just add there; {}, "
+                    "since the score "
+                    "decides none",
+                    excerpt(names[static_cast<std::size_t>(found.additivity.child)]),
+                    excerpt(names[static_cast<std::size_t>(found.additivity.parent)]), found.additivity.p_value,
+                    open_directions(found, names)));
   }
+  if (!found.hidden_causes.empty()) answer.warnings.push_back("[dag] " + in_words(found.hidden_causes, names));
   answer.how = in_words(found);
   answer.weights = std::move(found.weights);
   answer.edges = std::move(found.edges);
   answer.additivity = found.additivity;
+  answer.hidden_causes = std::move(found.hidden_causes);
   answer.scale = found.scale;
   answer.details = {{"score", found.score},
                     {"fits", static_cast<std::int64_t>(found.fits)},

@@ -25,8 +25,10 @@ struct GraphAnswer {
   PartialDag graph;
   Matrix weights;                        ///< (i, j): of i → j, in the method's unit; empty: 1 for each edge
   std::vector<causal::GraphEdge> edges;  ///< with the evidence for each; empty: the method weighs none
-  std::optional<causal::AdditivityTest> additivity;    ///< whether noise adds, if that was tested …
-  std::optional<causal::NoiseScale> scale;             ///< … and on which scale of the columns
+  std::optional<causal::AdditivityTest> additivity;  ///< whether noise adds, if that was tested …
+  std::optional<causal::NoiseScale> scale;           ///< … and on which scale of the columns
+  /// Pairs of which the equations leave over what is related; nothing: that was not looked at.
+  std::optional<std::vector<causal::HiddenCause>> hidden_causes;
   std::vector<std::pair<std::string, Value>> details;  ///< what else the method reports, for the result
   std::string how;                                     ///< what was done, in a few words for people
   std::vector<std::string> warnings;                   ///< one sentence each

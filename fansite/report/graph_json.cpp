@@ -16,9 +16,14 @@ using report::Lines;
 using report::number;
 using report::settings_json;
 using report::text;
+using report::to_json;
 
 Json to_json(const causal::Evidence& evidence) {
   return {{"value", number(evidence.value)}, {"se", evidence.standard_error}, {"stability", evidence.stability}};
+}
+
+bool touches(const std::optional<std::vector<causal::HiddenCause>>& hidden, int variable) {
+  return hidden && causal::touches(*hidden, variable);
 }
 
 std::vector<std::string> edges(const CausalGraphResult& result) {
@@ -34,6 +39,7 @@ std::vector<std::string> edges(const CausalGraphResult& result) {
       entry["existence"] = to_json(edge.existence);
       entry["direction"] = to_json(edge.direction);
       entry["direction_by"] = name(edge.by);
+      if (touches(result.hidden_causes, edge.from) || touches(result.hidden_causes, edge.to)) entry["fragile"] = true;
       lines.push_back(text(entry));
     }
     return lines;
@@ -107,6 +113,7 @@ std::string to_json(const CausalGraphResult& result, const RunTiming& timing) {
     lines.field("additivity", text(additivity));
   }
   add_details(lines, result.details);
+  if (result.hidden_causes) lines.field("hidden_causes", text(to_json(*result.hidden_causes, result.names)));
   if (result.needs_links) lines.list("links", links(result));
   lines.list("edges", edges(result));
   lines.list("roles", boundaries(result));

@@ -29,6 +29,7 @@ using report::parse;
 using report::read_fields;
 using report::settings_json;
 using report::text;
+using report::to_json;
 
 Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) {
   const auto name_of = [&](int variable) { return result.names[static_cast<std::size_t>(variable)]; };
@@ -54,11 +55,17 @@ Json boundary_to_json(const BoundariesResult& result, const Boundary& boundary) 
     if (!std::isnan(member.stability)) entry["stability"] = member.stability;
     if (member.by_symmetry) entry["by_symmetry"] = true;
     if (member.by_graph) entry["by_graph"] = true;
+    if (member.against_graph) entry["against_graph"] = true;
+    if (member.fragile) entry["fragile"] = true;
+    const Robustness& robustness = member.robustness;
+    if (!std::isnan(robustness.hidden_cause)) {
+      entry["robustness"] = {{"hidden_cause", number(robustness.hidden_cause)},
+                             {"measurement_noise", number(robustness.measurement_noise)}};
+    }
     if (member.by_knowledge) entry["by_knowledge"] = true;
     for (const StandIn& other : member.interchangeable) {
-      entry["interchangeable"].push_back({{"name", name_of(other.variable)},
-                                          {"cost", number(other.cost)},
-                                          {"se", number(other.standard_error)}});
+      entry["interchangeable"].push_back(
+          {{"name", name_of(other.variable)}, {"cost", number(other.cost)}, {"se", number(other.standard_error)}});
     }
     for (const causal::RoleOf& role : known_roles) {
       if (role.variable != member.variable) continue;
@@ -153,6 +160,7 @@ Json graph_to_json(const BoundariesResult& result) {
   graph["additivity_correlation"] = number(result.graph->additivity.correlation);
   graph["additivity_p_value"] = number(result.graph->additivity.p_value);
   graph["fits"] = result.graph->fits;
+  if (!result.graph->given_up) graph["hidden_causes"] = to_json(result.graph->hidden_causes, result.names);
   return graph;
 }
 

@@ -45,7 +45,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const Knowledge& knowled
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params, Progress& progress);
 BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& params = {});
 
-/// The same as one stage of a longer run, in whose context it is; its state is left to that.
+/// The same in a context of the caller, who removes its state when the result is kept or a longer run has ended.
 BoundariesResult markov_boundaries(const Context& context, const BoundariesParams& params);
 
 /// What markov_boundaries would cost; throws what it would before it trains, and a UsageError for a method whose cost

@@ -75,6 +75,14 @@ CausalGraphParams::CausalGraphParams(const std::string& method)
 CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, const Knowledge& knowledge,
                                const CausalGraphParams& params, Progress& progress) {
   const Context context(data, knowledge, params.run, progress);
+  CausalGraphResult result = causal_graph(context, links, params);
+  if (result.unfinished.empty()) context.remove_checkpoints();
+  return result;
+}
+
+CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, const CausalGraphParams& params) {
+  const Dataset& data = context.data();
+  const Knowledge& knowledge = context.knowledge();
   const GraphMethod& method = checked_method(context, params);
   context.require_usable(method, "dag");
   Stopwatch watch;
@@ -118,7 +126,6 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
       throw Error(fmt::format("[dag] the graph found is against the knowledge: {}", violations.front()));
     }
   }
-  if (result.unfinished.empty()) context.remove_checkpoints();
   return result;
 }
 

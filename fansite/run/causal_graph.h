@@ -48,4 +48,7 @@ struct CausalGraphResult : GraphAnswer {
 CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, const Knowledge& knowledge,
                                const CausalGraphParams& params, Progress& progress);
 
+/// The same in a context of the caller, who removes its state when the result is kept.
+CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, const CausalGraphParams& params);
+
 }  // namespace fansite

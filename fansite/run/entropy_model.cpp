@@ -37,7 +37,7 @@ EntropyQuery entropy_query(const Dataset& data, const std::string& target, const
 EntropyParams::EntropyParams(const std::string& estimator)
     : estimator(estimator), options(entropy_estimators().at(estimator).parameters) {}
 
-EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progress)
+EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progress, bool keep_state)
     : data_(std::move(data)), params_(std::move(params)) {
   const Stopwatch watch;
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
@@ -55,7 +55,7 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
   warnings_ = context.warnings();
   fitted_ = method.fit(context, params_.options, 1).value();  // there is always time
   finish();
-  context.remove_checkpoints();
+  if (!keep_state) remove_state();
   train_seconds_ = watch.seconds();
 }
 
@@ -74,6 +74,13 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view 
       method.load && !model.empty() ? method.load(context, model) : method.fit(context, params_.options, 1).value();
   if (!params_.run.model.empty() && fitted_.model) fitted_.model_hash = hash_of(fitted_.model());
   finish();
+}
+
+void EntropyModel::remove_state() const {
+  // With a model that was given nothing was trained: what is there is somebody else's.
+  if (params_.run.model.empty() && !params_.run.checkpoint.empty()) {
+    CheckpointFiles::remove(CheckpointFiles(params_.run.checkpoint).training);
+  }
 }
 
 // Warnings of the fit, each once.

@@ -54,8 +54,9 @@ EntropyQuery entropy_query(const Dataset& data, const std::string& target, const
 
 class EntropyModel {
  public:
-  /// Throws a DataError when the table allows no answer.
-  EntropyModel(Dataset data, EntropyParams params, Progress& progress);
+  /// Throws a DataError when the table allows no answer. `keep_state`: the checkpoint stays for a caller who removes it
+  /// when the answers are kept.
+  EntropyModel(Dataset data, EntropyParams params, Progress& progress, bool keep_state = false);
   /// From the bytes of `model()`, or fitted again if it has none.
   EntropyModel(Dataset data, EntropyParams params, std::string_view model, std::vector<std::string> warnings);
 
@@ -69,6 +70,9 @@ class EntropyModel {
   EntropyEstimate mutual_information(const std::string& target, const std::vector<std::string>& about,
                                      const std::vector<std::string>& given) const;
   InformationResult information(const std::string& target, const std::vector<std::string>& given) const;
+
+  /// The checkpoint of the training, if there was one, goes.
+  void remove_state() const;
 
  private:
   void finish();

@@ -10,6 +10,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/simulate/detail/coarse.h"
 #include "fansite/simulate/detail/equations.h"
+#include "fansite/simulate/detail/hidden_causes.h"
 
 namespace fansite {
 namespace {
@@ -17,7 +18,18 @@ namespace {
 constexpr Index kMaxGpRows = 5000;
 
 // Streams under the seed; per variable they split again, so nothing depends on the order of work.
-enum Stream : std::uint64_t { kGraph, kWeights, kNoiseDistributions, kNoise, kFunctions, kKinds, kCoarse, kMissing };
+enum Stream : std::uint64_t {
+  kGraph,
+  kWeights,
+  kNoiseDistributions,
+  kNoise,
+  kFunctions,
+  kKinds,
+  kCoarse,
+  kMissing,
+  kHidden,
+  kMeasurement
+};
 
 std::size_t at(int node) { return static_cast<std::size_t>(node); }
 
@@ -33,6 +45,11 @@ void check_graph_params(int nodes, double degree) {
 
 void check_params(const SimulateParams& params) {
   check_graph_params(params.nodes, params.degree);
+  const std::int64_t pairs = std::int64_t{params.nodes} * (params.nodes - 1) / 2;
+  check(params.hidden <= pairs,
+        "[simulate] hidden {} is too large for {} nodes; each hidden cause needs a pair of nodes of its own, so the "
+        "largest possible is {}",
+        params.hidden, params.nodes, pairs);
   check(params.weight_low <= params.weight_high,
         "[simulate] weights from {} to {} are not possible; the range is of their size, so it needs 0 ≤ low ≤ high",
         params.weight_low, params.weight_high);
@@ -60,12 +77,16 @@ const Description& SimulateParams::description() {
           .field("graph", &P::graph, "er (Erdos-Renyi) or sf (scale-free)")
           .field("nodes", &P::nodes, "number of variables", at_least(1))
           .field("degree", &P::degree, "edges per variable", at_least(0))
+          .field("hidden", &P::hidden, "number of hidden common causes, each of two or three variables", at_least(0))
           .field("sem", &P::sem, "equations: linear, gp, mlp, pnl (post-nonlinear), gene")
           .field("noise", &P::noise, "gauss, uniform, laplace, gumbel, exponential, or mixed")
           .field("rows", &P::rows, "number of rows", at_least(1))
           .field("seed", &P::seed, "same seed, same data, on every machine")
           .field("weight_low", &P::weight_low, "smallest size of a linear weight", at_least(0))
           .field("weight_high", &P::weight_high, "largest size of a linear weight", at_least(0))
+          .field("measurement_noise", &P::measurement_noise,
+                 "share of Gaussian noise in the variance of each column, which children do not see",
+                 {.least = 0, .most = 1, .most_itself = false})
           .field("kinds", &P::kinds, "what the columns are made of the variables: continuous, levels, counts, or mixed")
           .field("children_see", &P::children_see,
                  "parents of the equations: variables before they are made coarse, or columns, whose graph then holds")
@@ -150,7 +171,7 @@ Matrix draw_weights(const SimulateParams& params, const Dag& dag, Key key) {
 }
 
 std::vector<Noise> draw_noise_distributions(const SimulateParams& params, Key key) {
-  std::vector<Noise> distributions(at(params.nodes), params.noise);
+  std::vector<Noise> distributions(at(params.nodes + params.hidden), params.noise);
   if (params.noise != Noise::mixed) return distributions;
   constexpr std::array<Noise, 5> kDistributions = {Noise::gauss, Noise::uniform, Noise::laplace, Noise::gumbel,
                                                    Noise::exponential};
@@ -183,7 +204,21 @@ void apply_equation(const SimulateParams& params, Simulation& simulation, Key ke
   }
 }
 
+// Turns a variable into its column, and into what its children see of it.
+void make_column(const SimulateParams& params, Kinds kind, Key key, int node, Matrix& table, Matrix& columns) {
+  const auto stream = static_cast<std::uint64_t>(node);
+  columns.col(node) = table.col(node);
+  coarse::add_noise(params.measurement_noise, key.split(kMeasurement).split(stream), columns.col(node));
+  coarse::apply(kind, key.split(kCoarse).split(stream), columns.col(node));
+  if (params.children_see == ChildrenSee::columns && kind != Kinds::continuous) {
+    Vector exact = table.col(node);
+    coarse::apply(kind, key.split(kCoarse).split(stream), exact);
+    coarse::replace(exact, table.col(node));
+  }
+}
+
 }  // namespace
+
 Dag random_dag(GraphModel model, int nodes, double degree, Key key) {
   check_graph_params(nodes, degree);
   Random random(key.split(0));
@@ -199,7 +234,9 @@ Dag random_dag(GraphModel model, int nodes, double degree, Key key) {
 Simulation simulate(const SimulateParams& params, Progress& progress) {
   validate(params);
   const Key key{params.seed};
-  Dag dag = random_dag(params.graph, params.nodes, params.degree, key.split(kGraph));
+  Dag observed = random_dag(params.graph, params.nodes, params.degree, key.split(kGraph));
+  const auto causes = hidden_causes::draw(observed, params.hidden, key.split(kHidden));
+  Dag dag = hidden_causes::add(observed, causes);
   Matrix weights = draw_weights(params, dag, key.split(kWeights));
   Simulation simulation{
       std::move(dag), std::move(weights), draw_noise_distributions(params, key.split(kNoiseDistributions)), {}};
@@ -208,10 +245,11 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
     for (std::string& name : simulation.data.names) name.front() = 'g';
   }
 
-  progress.begin("simulating", params.nodes);
+  const int variables = simulation.dag.nodes();
+  progress.begin("simulating", variables);
   Matrix& table = simulation.data.values;
-  table.resize(params.rows, params.nodes);
-  parallel_for(params.nodes, [&](std::ptrdiff_t node) {
+  table.resize(params.rows, variables);
+  parallel_for(variables, [&](std::ptrdiff_t node) {
     throw_if_interrupted(progress);
     equations::draw_noise(simulation.noise[static_cast<std::size_t>(node)], params.rows,
                           key.split(kNoise).split(static_cast<std::uint64_t>(node)), table.col(node).data());
@@ -223,12 +261,7 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
       throw_if_interrupted(progress);
       const int node = generation[static_cast<std::size_t>(i)];
       apply_equation(params, simulation, key.split(kFunctions), node, progress);
-      columns.col(node) = table.col(node);
-      coarse::apply(simulation.kinds[at(node)], key.split(kCoarse).split(static_cast<std::uint64_t>(node)), node,
-                    columns);
-      if (params.children_see == ChildrenSee::columns && simulation.kinds[at(node)] != Kinds::continuous) {
-        coarse::replace(columns.col(node), table.col(node));
-      }
+      if (node < params.nodes) make_column(params, simulation.kinds[at(node)], key, node, table, columns);
       progress.advance(1);
     };
     const auto size = static_cast<std::ptrdiff_t>(generation.size());
@@ -239,7 +272,12 @@ Simulation simulate(const SimulateParams& params, Progress& progress) {
       parallel_for(size, apply);
     }
   }
+  // Hidden causes end here: what is told is of the variables in the table.
   table.swap(columns);
+  simulation.dag = std::move(observed);
+  simulation.weights.conservativeResize(params.nodes, params.nodes);
+  simulation.noise.resize(at(params.nodes));
+  simulation.hidden_cause_pairs = hidden_causes::pairs(causes);
   coarse::remove_cells(params.missing_share, params.missing_by, key.split(kMissing), table);
   return simulation;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fansite/base/matrix.h"
@@ -74,7 +75,8 @@ constexpr auto enum_names(Kinds) {
 enum class ChildrenSee {
   variables,  ///< as they were: the same variables as the seed gives without kinds. A coarse column then screens off
               ///< less than its variable does, so columns depend on more others than the graph's boundaries say
-  columns  ///< as they are in the table, with mean and deviation of the variable: the graph's boundaries hold
+  columns  ///< as they are in the table without measurement noise, with mean and deviation of the variable: the graph's
+           ///< boundaries hold
 };
 constexpr auto enum_names(ChildrenSee) {
   return std::to_array<EnumName<ChildrenSee>>(
@@ -94,12 +96,15 @@ struct SimulateParams {
   GraphModel graph = GraphModel::er;
   int nodes = 30;
   double degree = 1.0;  ///< edges per node: about nodes·degree edges are expected (the paper's "average degree")
+  int hidden = 0;  ///< common causes without a column: further roots, each with two or three of the nodes as children
   Sem sem = Sem::linear;
   Noise noise = Noise::gauss;
   Index rows = 1000;
   std::uint64_t seed = 0;
   double weight_low = 0.5;  ///< |w| of linear and mlp weights is uniform on [weight_low, weight_high], its sign a coin;
-  double weight_high = 2.0;  ///< the other equations have no weights and refuse any other range than this
+  double weight_high = 2.0;      ///< the other equations have no weights and refuse any other range than this
+  double measurement_noise = 0;  ///< share of Gaussian noise in the variance of every column, below 1. Children do not
+                                 ///< see it, kinds and missing cells come after it; genes may fall below 0
   Kinds kinds = Kinds::continuous;
   ChildrenSee children_see = ChildrenSee::variables;
   double missing_share = 0;  ///< of the cells of a column that has missing ones
@@ -109,11 +114,12 @@ struct SimulateParams {
 };
 
 struct Simulation {
-  Dag dag;
+  Dag dag;         ///< of the variables in the table, without hidden causes
   Matrix weights;  ///< weights(i, j) of i → j for linear data; the sign of regulation for gene data; else 0/1
   std::vector<Noise> noise;       ///< the distribution of each variable's noise, never `mixed`
   Dataset data;                   ///< x1, x2, …; genes are g1, g2, …
   std::vector<Kinds> kinds = {};  ///< of each column, never `mixed`
+  std::vector<std::pair<int, int>> hidden_cause_pairs = {};  ///< nodes that share a hidden cause, ascending
 };
 
 /// Graph, equations and rows. Progress counts variables. Parameters out of range are a UsageError.

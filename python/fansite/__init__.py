@@ -20,7 +20,7 @@ from ._boundaries_result import BoundariesResult, Boundary, Member, NearMiss, Pa
 from ._boundary import MarkovBoundary
 from ._entropy import Added, EntropyModel, Estimate, Information
 from ._graph import CausalGraph
-from ._graph_result import Edge, Evidence, GraphResult, Role
+from ._graph_result import Edge, Evidence, GraphResult, HiddenCause, Role
 from ._inspect import ColumnInfo, Finding, Inspection, inspect
 from ._knowledge import Knowledge, load_knowledge
 from ._methods import Method, Parameter, methods
@@ -46,6 +46,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "GraphResult",
+    "HiddenCause",
     "Information",
     "Inspection",
     "Knowledge",

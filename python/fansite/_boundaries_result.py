@@ -36,7 +36,15 @@ class Member:
     """Flows: the share of 100 resamples of the rows in which it is in."""
     by_symmetry: bool = False
     by_graph: bool = False
+    against_graph: bool = False
+    """The causal graph would drop it, but does not explain what the data show of it."""
     by_knowledge: bool = False
+    fragile: bool = False
+    """It touches a pair of which a causal graph leaves over what is related: a hidden common cause may be behind it."""
+    robustness_to_hidden_cause: float = _UNKNOWN
+    """The share of what is left of both that a hidden common cause must explain to explain the member away."""
+    robustness_to_noise: float = _UNKNOWN
+    """The share of measurement noise in each of the other members that would; NaN if none would."""
     role: str | None = None
     """With a graph: parent, child, spouse or undecided."""
     through: tuple[str, ...] = ()
@@ -194,7 +202,11 @@ def _member(entry: dict[str, Any]) -> Member:
         stability=entry.get("stability", _UNKNOWN),
         by_symmetry=entry.get("by_symmetry", False),
         by_graph=entry.get("by_graph", False),
+        against_graph=entry.get("against_graph", False),
         by_knowledge=entry.get("by_knowledge", False),
+        fragile=entry.get("fragile", False),
+        robustness_to_hidden_cause=number(entry.get("robustness", {}).get("hidden_cause"), _UNKNOWN),
+        robustness_to_noise=number(entry.get("robustness", {}).get("measurement_noise"), _UNKNOWN),
         role=entry.get("role"),
         through=tuple(entry.get("through", ())),
     )

@@ -38,6 +38,18 @@ class Edge:
     """fansite-anm: what the best graph with it turned round loses; infinite if that is forbidden."""
     direction_by: str | None = None
     """fansite-anm: score, collider, consequence, knowledge or undecided."""
+    fragile: bool = False
+    """fansite-anm: it touches one of ``hidden_causes``."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenCause:
+    """Two variables of which the graph's equations leave over what is related."""
+
+    a: str
+    b: str
+    correlation: float
+    p_value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,8 @@ class GraphResult(TableResult):
     additivity: dict[str, Any] | None
     """fansite-anm: the test of additive noise."""
     edges: list[Edge]
+    hidden_causes: list[HiddenCause]
+    """fansite-anm: pairs that a cause outside the table may link, the surest first."""
     roles: dict[str, list[Role]]
     weights: np.ndarray[Any, Any] = field(repr=False)
     """weights[i, j] is of i -> j."""
@@ -70,6 +84,7 @@ class GraphResult(TableResult):
             **super()._fields(read),
             "additivity": read.get("additivity"),
             "edges": [_edge(entry) for entry in read["edges"]],
+            "hidden_causes": [HiddenCause(**entry) for entry in read.get("hidden_causes", [])],
             "roles": {entry["target"]: [_role(member) for member in entry["members"]] for entry in read["roles"]},
             "weights": np.array(weights, dtype=np.float64).reshape(len(weights), -1),
         }
@@ -99,11 +114,12 @@ class GraphResult(TableResult):
                 **_columns("existence", edge.existence),
                 **_columns("direction", edge.direction),
                 "direction_by": edge.direction_by,
+                "fragile": edge.fragile,
             }
             for edge in self.edges
         ]
         columns = ["source", "target", "directed", "weight"]
-        columns += [*_columns("existence", None), *_columns("direction", None), "direction_by"]
+        columns += [*_columns("existence", None), *_columns("direction", None), "direction_by", "fragile"]
         return pd.DataFrame(rows, columns=columns)
 
     def to_networkx(self) -> Any:
@@ -150,6 +166,7 @@ def _edge(entry: dict[str, Any]) -> Edge:
         existence=_evidence(entry.get("existence")),
         direction=_evidence(entry.get("direction")),
         direction_by=entry.get("direction_by"),
+        fragile=entry.get("fragile", False),
     )
 
 

@@ -30,10 +30,12 @@ class Simulation:
     """The distribution of each variable's noise."""
     kinds: list[str]
     """Of each column: continuous, levels or counts."""
+    hidden_cause_pairs: list[tuple[str, str]]
+    """Pairs of variables that share a hidden cause."""
 
     @property
     def boundaries(self) -> dict[str, list[str]]:
-        """The true Markov boundary of every variable."""
+        """The true Markov boundary of every variable in the graph, which has no hidden causes."""
         dag = _core.Dag(self.adjacency)
         return {
             name: [self.names[member] for member in dag.markov_boundary(node)] for node, name in enumerate(self.names)
@@ -61,11 +63,13 @@ def simulate(
     graph: str = 'er',
     nodes: int = 30,
     degree: float = 1.0,
+    hidden: int = 0,
     sem: str = 'linear',
     noise: str = 'gauss',
     rows: int = 1000,
     weight_low: float = 0.5,
     weight_high: float = 2.0,
+    measurement_noise: float = 0.0,
     kinds: str = 'continuous',
     children_see: str = 'variables',
     missing_share: float = 0.0,
@@ -84,6 +88,9 @@ def simulate(
         Number of variables.
     degree : float
         Edges per variable.
+    hidden : int
+        Number of hidden common causes. Each acts on two or three variables, which are not adjacent as long as there are
+        such; it has no column and no node in the graph.
     sem : {'linear', 'gp', 'mlp', 'pnl', 'gene'}
         The equations: linear, Gaussian process, network, post-nonlinear, or of gene regulation.
     noise : {'gauss', 'uniform', 'laplace', 'gumbel', 'exponential', 'mixed'}
@@ -92,6 +99,9 @@ def simulate(
         Number of rows.
     weight_low, weight_high : float
         The size of linear weights.
+    measurement_noise : float
+        Share of Gaussian noise in the variance of each column, from 0 to below 1. The equations of children do not see
+        it, and it is added before ``kinds`` and missing cells.
     kinds : {'continuous', 'mixed', 'levels', 'counts'}
         What the columns are made of the variables: the variables themselves, two to five levels, counts with many
         zeros, or some of each.
@@ -119,9 +129,12 @@ def simulate(
     {'x1': ['x3'], 'x2': ['x3'], 'x3': ['x1', 'x2']}
     """
     given = {"graph": graph, "nodes": nodes, "degree": degree, "sem": sem, "noise": noise, "rows": rows}
+    given |= {"hidden": hidden, "measurement_noise": measurement_noise}
     given |= {"weight_low": weight_low, "weight_high": weight_high, "seed": seed_of(random_state)}
     given |= {"kinds": kinds, "children_see": children_see, "missing_share": missing_share, "missing_by": missing_by}
     options = {name: plain(SIMULATE[name], value) for name, value in given.items()}
     with running(n_jobs, verbose) as run:
         made = _core.simulate(options, run)
-    return Simulation(made.names, made.values, made.adjacency, made.weights, made.noise, made.kinds)
+    return Simulation(
+        made.names, made.values, made.adjacency, made.weights, made.noise, made.kinds, made.hidden_cause_pairs
+    )

@@ -18,15 +18,25 @@ void bind_simulate(nb::module_& m) {
           nb::rv_policy::move)
       .def_prop_ro(
           "weights", [](const Simulation& self) { return to_numpy<double>(self.weights); }, nb::rv_policy::move)
-      .def_prop_ro("noise", [](const Simulation& self) {
-        std::vector<std::string> distributions;
-        for (const Noise distribution : self.noise) distributions.emplace_back(name(distribution));
-        return distributions;
-      })
-      .def_prop_ro("kinds", [](const Simulation& self) {
-        std::vector<std::string> kinds;
-        for (const Kinds kind : self.kinds) kinds.emplace_back(name(kind));
-        return kinds;
+      .def_prop_ro("noise",
+                   [](const Simulation& self) {
+                     std::vector<std::string> distributions;
+                     for (const Noise distribution : self.noise) distributions.emplace_back(name(distribution));
+                     return distributions;
+                   })
+      .def_prop_ro("kinds",
+                   [](const Simulation& self) {
+                     std::vector<std::string> kinds;
+                     for (const Kinds kind : self.kinds) kinds.emplace_back(name(kind));
+                     return kinds;
+                   })
+      .def_prop_ro("hidden_cause_pairs", [](const Simulation& self) {
+        std::vector<std::pair<std::string, std::string>> pairs;
+        for (const auto& [a, b] : self.hidden_cause_pairs) {
+          pairs.emplace_back(self.data.names[static_cast<std::size_t>(a)],
+                             self.data.names[static_cast<std::size_t>(b)]);
+        }
+        return pairs;
       });
   m.def(
       "simulate",

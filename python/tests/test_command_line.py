@@ -37,6 +37,7 @@ def curved_npy(curved, tmp_path_factory):
 def test_simulated_data(program, tmp_path) -> None:
     options = {"graph": "sf", "nodes": 8, "degree": 2, "sem": "mlp", "noise": "mixed", "rows": 50}
     options |= {"kinds": "mixed", "children_see": "columns", "missing_share": 0.1, "missing_by": "column"}
+    options |= {"hidden": 2, "measurement_noise": 0.2}
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
     program.result("simulate", *words, "--seed", 4, "--format", "npy", "--out", tmp_path)
     made = fansite.simulate(**options, random_state=4)
@@ -48,6 +49,8 @@ def test_simulated_data(program, tmp_path) -> None:
     assert made.noise == told["noise"]
     assert made.kinds == told["kinds"]
     assert set(made.kinds) == {"continuous", "levels", "counts"}
+    assert made.hidden_cause_pairs == [tuple(pair) for pair in told["hidden_cause_pairs"]]
+    assert len(made.hidden_cause_pairs) >= 2
     assert [edge["weight"] for edge in told["edges"]] == list(made.weights[np.nonzero(made.adjacency)])
 
 

@@ -212,6 +212,7 @@ causal::AdditiveNoiseParams graph_parameters(const Context& context, const Fansi
   noise.seed = context.run().seed;
   noise.checkpoint = context.checkpoint(&CheckpointFiles::refine);
   noise.values_hash = context.facts().values_hash;
+  noise.only_if_additive = params.refine == Refine::automatic;
   if (effort.graph_rows > 0) noise.max_rows = effort.graph_rows;
   if (effort.graph_landmarks > 0) {
     noise.regression.landmarks = noise.regression.landmarks_per_parent = effort.graph_landmarks;

@@ -19,6 +19,7 @@
 
 #include "fansite/base/parameters.h"
 #include "fansite/base/version.h"
+#include "fansite/causal/hidden_causes.h"
 #include "fansite/graph/knowledge.h"
 #include "fansite/report/timing.h"
 
@@ -114,6 +115,18 @@ inline void add_knowledge(Json& settings, const Knowledge& knowledge) {
   settings["knowledge"] = Json::array();
   std::istringstream stream(knowledge.to_text());
   for (std::string line; std::getline(stream, line);) settings["knowledge"].push_back(line);
+}
+
+/// Pairs of which a graph leaves over what is related.
+inline Json to_json(const std::vector<causal::HiddenCause>& hidden, const std::vector<std::string>& names) {
+  Json list = Json::array();
+  for (const causal::HiddenCause& pair : hidden) {
+    list.push_back({{"a", names[static_cast<std::size_t>(pair.a)]},
+                    {"b", names[static_cast<std::size_t>(pair.b)]},
+                    {"correlation", number(pair.correlation)},
+                    {"p_value", number(pair.p_value)}});
+  }
+  return list;
 }
 
 }  // namespace fansite::report

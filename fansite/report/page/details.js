@@ -43,6 +43,10 @@ function memberWords(member, hasGraph) {
   if (isNumber(member.stability)) words.push(`in ${percent(member.stability)} of resamples`);
   if (member.by_symmetry) words.push("found from the other variable's side only");
   if (member.by_graph) words.push("missed by the searches, needed by the causal graph");
+  if (member.against_graph) words.push("not explained by the causal graph, which would drop it");
+  if (member.fragile) words.push("fragile: a hidden common cause may be behind it");
+  if (isNumber(member.robustness?.hidden_cause)) words.push(`a hidden cause of ${percent(member.robustness.hidden_cause)} would explain it away`);
+  if (isNumber(member.robustness?.measurement_noise)) words.push(`and so would ${percent(member.robustness.measurement_noise)} measurement noise in the others`);
   if (member.by_knowledge) words.push("in by prior knowledge");
   if (member.interchangeable?.length) {
     words.push(`could be exchanged for ${member.interchangeable.map((other) => other.name).join(" or ")}`);

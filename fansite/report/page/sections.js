@@ -77,8 +77,20 @@ function runSection(model) {
 
 const runWords = { threshold: "largest p-value admitted", fits: "regressions", steps: "search steps" };
 
+const hiddenPairs = (model) => model.graph?.hidden_causes ?? model.boundaries?.graph?.hidden_causes;
+
+/** What is known of hidden causes in this table: pairs that the graph does not explain, or that there are none. */
+function hiddenWords(model) {
+  const pairs = hiddenPairs(model);
+  const general = "If something that was not measured acts on two variables, they will look linked, and an arrow between them may be wrong.";
+  if (!pairs) return general;
+  if (!pairs.length) return `${general} What the graph of this table leaves over is unrelated from variable to variable, so nothing speaks for one; that a graph over the measured columns fits is no proof that there is none.`;
+  const shown = pairs.slice(0, 5).map(({ a, b }) => `${a} \u2194 ${b}`).join(", ");
+  return `${general} In this table what the graph leaves over is related between ${shown}${pairs.length > 5 ? ` and ${pairs.length - 5} more pairs` : ""}: take what touches these variables as open.`;
+}
+
 const limits = (model) => [
-  ["Hidden common causes are not modelled.", "If something that was not measured acts on two variables, they will look linked, and an arrow between them may be wrong."],
+  ["Hidden common causes are not modelled.", hiddenWords(model)],
   ["Effects that cancel cannot be seen.", "If a cause acts along two paths that undo each other, the data look as if there were none (this is the assumption called faithfulness). Weak links need many rows."],
   ["Rows are taken as independent draws of one population.", "Time series, repeated measures, batches and mixtures of groups break this and can create links."],
   model.edges.length > 0 && ["Directions rest on additive noise.", "An arrow says that the effect is a function of its causes plus noise that does not depend on them, and that the other way round this fails. Where both ways fit, the edge is left undecided."],

@@ -109,10 +109,17 @@ std::vector<Kinds> draw_kinds(Kinds kinds, int nodes, Key key) {
   return result;
 }
 
-void apply(Kinds kind, Key key, int column, Matrix& table) {
+void add_noise(double share, Key key, Eigen::Ref<Vector> column) {
+  if (share == 0) return;
+  const double scale = mean_and_deviation(column).deviation * std::sqrt(share / (1 - share));
   Random random(key);
-  if (kind == Kinds::levels) levels(random, table.col(column));
-  if (kind == Kinds::counts) counts(random, table.col(column));
+  for (double& value : column) value += scale * random.normal();
+}
+
+void apply(Kinds kind, Key key, Eigen::Ref<Vector> column) {
+  Random random(key);
+  if (kind == Kinds::levels) levels(random, column);
+  if (kind == Kinds::counts) counts(random, column);
 }
 
 void replace(const Eigen::Ref<const Vector>& column, Eigen::Ref<Vector> variable) {

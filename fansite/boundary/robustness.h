@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How strong must what the table does not hold be, to explain a member away?
+#pragma once
+
+#include "fansite/boundary/search.h"
+#include "fansite/table/dataset.h"
+#include "fansite/table/facts.h"
+
+namespace fansite {
+
+/// A hidden common cause that explains this share of what the other members leave over, of the target and of the member
+/// alike, would explain away an information of so many nats between them (the robustness value of Cinelli and Hazlett,
+/// 2020). With f² = r²/(1 − r²) and r² = 1 − e^(−2·information), the partial correlation of a normal distribution with
+/// that information: ½ (√(f⁴ + 4f²) − f²).
+double robustness_to_hidden_cause(double information);
+
+/// The smallest share of measurement noise in the variance of each of the others that would explain away what two
+/// normal variables have in common given them: with s of the variances of S noise, cov(T, z | S) = σ_Tz − Σ_TS (Σ_SS −
+/// s·diag Σ_SS)⁻¹ Σ_Sz, and s is where it becomes 0. NaN: no share does. `correlation`: of T, z and then S.
+double robustness_to_noise(const MatrixView& correlation);
+
+/// Fills in both for every member, on normal scores; what is nominal, or related without a correlation that can be told
+/// from 0, has no robustness to noise.
+void add_robustness(const Dataset& data, const TableFacts& facts, Boundaries& found);
+
+}  // namespace fansite

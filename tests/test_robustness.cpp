@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/boundary/robustness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fansite/base/random.h"
+#include "fansite/entropy/gaussian.h"
+#include "fansite/table/covariance.h"
+#include "properties.h"
+
+namespace fansite {
+namespace {
+
+/// Of a partial correlation in a normal distribution.
+double information(double r) { return -0.5 * std::log1p(-r * r); }
+
+TEST(Robustness, ToAHiddenCauseIsThatOfCinelliAndHazlett) {
+  // r = 0.6: f² = 0.5625, ½ (√(0.5625² + 4·0.5625) − 0.5625) = 0.51975.
+  EXPECT_NEAR(robustness_to_hidden_cause(information(0.6)), 0.51975, 1e-5);
+  EXPECT_EQ(robustness_to_hidden_cause(0), 0);
+  EXPECT_EQ(robustness_to_hidden_cause(-0.01), 0);  // held-out gains may be negative
+  EXPECT_EQ(robustness_to_hidden_cause(std::numeric_limits<double>::infinity()), 1);
+}
+
+// A cause that explains the share R of what is left of both makes a partial correlation r with r²/(1 − r²) = R²/(1 −
+// R).
+TEST(RobustnessProperty, IsTheStrengthThatMakesThePartialCorrelation) {
+  EXPECT_TRUE(rc::check("for any correlation", [] {
+    const double r = 0.01 + 0.0097 * *rc::gen::inRange(0, 100);
+    const double strength = robustness_to_hidden_cause(information(r)), f2 = r * r / (1 - r * r);
+    RC_ASSERT(strength > 0 && strength < 1);
+    RC_ASSERT(std::abs(strength * strength / (1 - strength) - f2) < 1e-9 * (1 + f2));
+  }));
+}
+
+// T = S + e, z = S + u, and S is measured with noise: exactly that share of noise explains what is left.
+TEST(Robustness, ToNoiseIsTheShareThatThereIs) {
+  for (const double share : {0.1, 0.3, 0.6}) {
+    const double loading = 0.8,
+                 seen = std::sqrt(1 - share);  // correlations of T and z with the true S, of S with its measure
+    Matrix correlation(3, 3);
+    correlation << 1, loading * loading, loading * seen, loading * loading, 1, loading * seen, loading * seen,
+        loading * seen, 1;
+    EXPECT_NEAR(robustness_to_noise(correlation), share, 0.0101) << share;
+  }
+}
+
+TEST(Robustness, ToNoiseIsNoneWhereNothingElseIsGivenOrNoShareWouldDo) {
+  EXPECT_TRUE(std::isnan(robustness_to_noise((Matrix(2, 2) << 1, 0.5, 0.5, 1).finished())));
+  Matrix unrelated = Matrix::Identity(3, 3);
+  unrelated(0, 1) = unrelated(1, 0) = 0.5;
+  EXPECT_TRUE(std::isnan(robustness_to_noise(unrelated)));
+}
+
+TEST(Robustness, IsToldOfEveryMember) {
+  Random random(Key{3});
+  Dataset data{{"s", "t", "z", "u"}, Matrix(2000, 4)};
+  for (auto row : data.values.rowwise()) {
+    const double s = random.normal();
+    // s is seen with 20 % noise, so t and z look linked beside it.
+    row << s + 0.5 * random.normal(), s + 0.5 * random.normal(), s + 0.5 * random.normal(), random.normal();
+  }
+  const TableFacts facts(data);
+  NoProgress silent;
+  Boundaries found = find_boundaries(GaussianEstimator(covariance(data.values, silent)));
+  add_robustness(data, facts, found);
+  const Boundary& of_t = found.boundaries[1];
+  ASSERT_EQ(of_t.members.size(), 2u);
+  for (const Member& member : of_t.members) {
+    EXPECT_NEAR(member.robustness.hidden_cause, robustness_to_hidden_cause(member.unique), 1e-12);
+    EXPECT_NEAR(member.robustness.measurement_noise, 0.2, 0.05) << member.variable;
+  }
+}
+
+}  // namespace
+}  // namespace fansite
