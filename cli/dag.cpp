@@ -94,14 +94,19 @@ void check_places(const DagOptions& options) {
   }
 }
 
-void draw(const DagOptions& options, const PartialDag& graph, const std::vector<std::string>& names, Output& drawing,
-          const std::string& path) {
+void draw(const DagOptions& options, const CausalGraphResult& result, Output& drawing, const std::string& path) {
+  const PartialDag& graph = result.graph;
+  const std::vector<std::string>& names = result.names;
+  std::vector<std::pair<int, int>> hidden;
+  for (const causal::HiddenCause& pair : result.hidden_causes.value_or(std::vector<causal::HiddenCause>())) {
+    hidden.emplace_back(pair.a, pair.b);
+  }
   if (path == options.csv) {
     drawing.write(to_csv(graph.directed + graph.undirected, names));
   } else if (path == options.dot) {
-    drawing.write(to_dot(graph.directed, graph.undirected, names));
+    drawing.write(to_dot(graph.directed, graph.undirected, names, hidden));
   } else {
-    drawing.write(to_graphml(graph.directed, graph.undirected, names));
+    drawing.write(to_graphml(graph.directed, graph.undirected, names, hidden));
   }
 }
 
@@ -131,7 +136,7 @@ void run(DagOptions& options) {
 
   const RunTiming timing = timing_of(watch);
   const PartialDag& graph = result.graph;
-  for (auto& [drawing, path] : drawings) draw(options, graph, data.names, *drawing, path);
+  for (auto& [drawing, path] : drawings) draw(options, result, *drawing, path);
   resumable(params.run.checkpoint, [&] { output.write(to_json(result, timing)); });
   if (result.unfinished.empty()) context.remove_checkpoints();  // not before: a full disk must not cost the work
 

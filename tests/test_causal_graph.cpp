@@ -391,13 +391,14 @@ TEST(CausalGraphOfOddTables, LevelsAreWarnedOfAndTheirDirectionsRestOnColliders)
 TEST(CausalGraphAsPublished, TheSecondStageStaysInsideTheLinksWithoutCycles) {
   ByteMatrix links = truth().moral_graph();
   links(a, c) = links(c, a) = 0;
-  const CausalGraphResult result = find(curved(), &links, method("fansite-dcd"));
+  const Dataset table = in_order(curved(), content_order(curved()));  // as the method has it
+  const CausalGraphResult result = find(table, &links, method("fansite-dcd"));
   EXPECT_FALSE(result.additivity.has_value());
   EXPECT_THAT(result.edges, IsEmpty());
   EXPECT_EQ(detail(result, "epochs_taken"), Value(std::int64_t{30}));
   NoProgress progress;
   const causal::DifferentiableResult stage = causal::fansite_dcd(
-      curved().values, links, method("fansite-dcd").options.as<causal::FansiteDcdParams>().networks, progress);
+      table.values, links, method("fansite-dcd").options.as<causal::FansiteDcdParams>().networks, progress);
   EXPECT_EQ(stage.first.epochs, 0);
   EXPECT_EQ(stage.second.epochs, 30);
   EXPECT_EQ(result.weights, stage.weights);
@@ -418,11 +419,12 @@ TEST(CausalGraphAsPublished, TheSecondStageFindsBoundariesIfNoneAreGiven) {
 }
 
 TEST(CausalGraphAsPublished, BothStagesNeedNoLinksAndMakeNoCycles) {
-  const CausalGraphResult result = find(curved(), nullptr, method("sdcd"));
+  const Dataset table = in_order(curved(), content_order(curved()));  // as the method has it
+  const CausalGraphResult result = find(table, nullptr, method("sdcd"));
   EXPECT_FALSE(result.boundaries.has_value());
   NoProgress progress;
   const causal::DifferentiableResult stages =
-      causal::sdcd(curved().values, method("sdcd").options.as<causal::SdcdParams>().networks, progress);
+      causal::sdcd(table.values, method("sdcd").options.as<causal::SdcdParams>().networks, progress);
   EXPECT_EQ(stages.first.epochs, 30);
   EXPECT_EQ(detail(result, "epochs_taken"), Value(std::int64_t{stages.second.epochs}));
   EXPECT_EQ(result.weights, stages.weights);

@@ -26,7 +26,7 @@ class ToyMethods : public ProgramTest {
 TEST_F(ToyMethods, AreListedWithCitationAndParameters) {
   const std::string list = works({"methods"}).out;
   EXPECT_THAT(list, HasSubstr("most-correlated"));
-  EXPECT_THAT(list, HasSubstr("column-order"));
+  EXPECT_THAT(list, HasSubstr("name-order"));
   const std::string one = works({"methods", "most-correlated"}).out;
   EXPECT_THAT(one, HasSubstr("--least"));
   EXPECT_THAT(one, HasSubstr("absolute correlation of a member"));
@@ -38,7 +38,7 @@ TEST_F(ToyMethods, AreInTheHelp) {
   EXPECT_THAT(mb, HasSubstr("fansite or most-correlated"));
   EXPECT_THAT(mb, HasSubstr("Options of most-correlated:"));
   EXPECT_THAT(mb, HasSubstr("--size INT=2"));
-  EXPECT_THAT(dag, HasSubstr("column-order"));
+  EXPECT_THAT(dag, HasSubstr("name-order"));
   EXPECT_THAT(dag, HasSubstr("--backwards"));
 }
 
@@ -58,7 +58,7 @@ TEST_F(ToyMethods, FindBoundariesThatCanBeVerifiedAndReported) {
 
 TEST_F(ToyMethods, FindGraphsAmongLinksOfEachOther) {
   const std::vector<std::string> command = {
-      "dag",    "data.csv", "--method",   "column-order", "--boundary-method", "most-correlated",
+      "dag",    "data.csv", "--method",   "name-order", "--boundary-method", "most-correlated",
       "--size", "2",        "--backwards"};
   const Json found = result(command);
   EXPECT_EQ(found["settings"]["backwards"], true);

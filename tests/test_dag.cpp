@@ -272,6 +272,20 @@ TEST(ToGraphml, WritesNodesAndEdges) {
   EXPECT_THAT(to_graphml(ByteMatrix::Zero(1, 1), {"a"}, false), HasSubstr("edgedefault=\"undirected\""));
 }
 
+TEST(PartlyDirected, OpenDirectionsAndHiddenCausesAreMarked) {
+  ByteMatrix directed = ByteMatrix::Zero(3, 3), undirected = directed;
+  directed(0, 1) = 1;
+  undirected(1, 2) = undirected(2, 1) = 1;
+  const std::vector<std::string> names = {"a", "b", "c"};
+  const std::string dot = to_dot(directed, undirected, names, {{0, 2}});
+  EXPECT_THAT(dot, HasSubstr("  \"a\" -> \"b\";\n  \"b\" -> \"c\" [dir=none];\n  \"a\" -> \"c\" [dir=both, "));
+  const std::string graphml = to_graphml(directed, undirected, names, {{0, 2}});
+  EXPECT_THAT(graphml, HasSubstr("<edge source=\"b\" target=\"c\"><data key=\"directed\">false</data></edge>"));
+  EXPECT_THAT(graphml, HasSubstr("<edge source=\"a\" target=\"c\"><data key=\"directed\">false</data>"
+                                 "<data key=\"hidden_cause\">true</data></edge>"));
+  EXPECT_THAT(to_dot(directed, undirected, names), testing::Not(HasSubstr("both")));
+}
+
 TEST(ToGraphml, EscapesHostileNames) {
   const std::string text = to_graphml(ByteMatrix::Zero(5, 5), {"\"><script>alert(1)</script>", "R&D", "two\nlines",
                                                                "bell\a", "Latin-1 \xe9, Ünï 🧬"});

@@ -137,5 +137,23 @@ TEST(RowDependence, BlocksThatAreAskedForAreUsed) {
   EXPECT_THAT(message_of<UsageError>([&] { boundaries(data, "30"); }), HasSubstr("in groups already"));
 }
 
+TEST(RowDependenceInOrder, BlocksAreOfRowsAsTheyCame) {
+  RowDependence rows{.rows = 6};
+  const ContentOrder order{.rows = {5, 0, 3, 2, 4, 1}, .columns = {0}};
+  EXPECT_THAT(groups_of(in_order(rows, order), 2), ElementsAre(0, 1, 2, 2, 0, 1));  // {4, 5}, {0, 1}, {2, 3}
+  rows.first_of = {0, 1, 2, 3, 0, 5};
+  rows.copies = 1;
+  EXPECT_THAT(groups_of(in_order(rows, order), 1), ElementsAre(0, 1, 2, 3, 1, 4));  // row 4 repeats row 0
+}
+
+TEST(RowDependenceInOrder, WhatIsKnownOfColumnsIsToldOfTheirPlaces) {
+  RowDependence rows{.rows = 2};
+  rows.columns = {0, 2};
+  rows.sorted_by = 1;
+  const RowDependence ordered = in_order(rows, {.rows = {0, 1}, .columns = {2, 1, 0}});
+  EXPECT_THAT(ordered.columns, ElementsAre(0, 2));
+  EXPECT_EQ(ordered.sorted_by, 1);
+}
+
 }  // namespace
 }  // namespace fansite

@@ -2,6 +2,7 @@
 #include "fansite/boundary/methods.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fansite/base/error.h"
 #include "fansite/boundary/fansite.h"
@@ -15,7 +16,7 @@ MethodList<BoundaryMethod>& boundary_methods() {
 
 SearchedTargets::SearchedTargets(const Dataset& data, const std::vector<std::string>& names,
                                  const std::vector<int>& copy_of)
-    : slot_of(copy_of.size(), -1), all(names.empty()) {
+    : all(names.empty()) {
   for (const std::string& name : names) {
     const int t = data.index_of(name);
     check(std::find(asked.begin(), asked.end(), t) == asked.end(), "[mb] target '{}' is asked for twice", name);
@@ -34,14 +35,11 @@ SearchedTargets::SearchedTargets(const Dataset& data, const std::vector<std::str
   for (std::size_t z = 0; z < copy_of.size(); ++z) {
     if (copy_of[z] >= 0) excluded.push_back(static_cast<int>(z));
   }
+  std::vector<char> seen(copy_of.size(), 0);
   for (const int t : asked) {
     const int original = copy_of[static_cast<std::size_t>(t)];
-    int& slot = slot_of[static_cast<std::size_t>(original >= 0 ? original : t)];
-    if (slot < 0) {
-      slot = static_cast<int>(searched.size());
-      searched.push_back(original >= 0 ? original : t);
-    }
-    slot_of[static_cast<std::size_t>(t)] = slot;
+    const int column = original >= 0 ? original : t;
+    if (std::exchange(seen[static_cast<std::size_t>(column)], 1) == 0) searched.push_back(column);
   }
 }
 

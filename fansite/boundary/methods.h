@@ -25,7 +25,6 @@ namespace fansite {
 struct SearchedTargets {
   std::vector<int> asked;     ///< as asked for
   std::vector<int> searched;  ///< originals, each once
-  std::vector<int> slot_of;   ///< per variable its place in `searched`
   std::vector<int> excluded;  ///< copies
   bool all = false;           ///< every variable was asked for
 

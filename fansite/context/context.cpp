@@ -115,6 +115,24 @@ const RowDependence& Context::row_dependence() const {
   return *shared_->rows;
 }
 
+const ContentOrder& Context::content_order() const {
+  if (!shared_->order) shared_->order = fansite::content_order(data());
+  return *shared_->order;
+}
+
+Context Context::in_content_order() const {
+  if (!shared_->ordered) {
+    auto table = std::make_shared<const Dataset>(in_order(data(), content_order()));
+    auto shared = std::make_shared<Shared>(Shared{table.get(), TableFacts(facts(), *table, content_order()),
+                                                  knowledge().in_order(content_order().columns)});
+    shared->rows = in_order(row_dependence(), content_order());
+    shared->checkpoints = shared_->checkpoints;
+    shared->own = std::move(table);
+    shared_->ordered = std::move(shared);
+  }
+  return Context(shared_->ordered, run_, budget_, progress_);
+}
+
 Context Context::with_groups(std::vector<int> groups) const {
   auto grouped = std::make_shared<Dataset>(data());
   grouped->groups = std::move(groups);

@@ -18,6 +18,7 @@
 #include "fansite/context/checkpoint_files.h"
 #include "fansite/context/method.h"
 #include "fansite/graph/knowledge.h"
+#include "fansite/table/content_order.h"
 #include "fansite/table/covariance.h"
 #include "fansite/table/facts.h"
 #include "fansite/table/row_dependence.h"
@@ -76,6 +77,11 @@ class Context {
   /// How many columns something can be learnt of.
   int learnable_columns() const;
 
+  /// The same run on the table in the order of its contents (table/content_order.h), which methods work on; what they
+  /// find is told in the table's own.
+  Context in_content_order() const;
+  const ContentOrder& content_order() const;
+
   /// The same run with these groups of rows, in which they may depend on each other.
   Context with_groups(std::vector<int> groups) const;
   /// The same run that reports to another place.
@@ -92,6 +98,8 @@ class Context {
     std::optional<LearnableTable> learnable = {};
     std::optional<RowDependence> rows = {};
     std::optional<Dataset> tame = {};
+    std::optional<ContentOrder> order = {};
+    std::shared_ptr<Shared> ordered = {};  // of the table in that order
     // That the run has asked for, with whatever groups.
     std::shared_ptr<std::set<std::string>> checkpoints = std::make_shared<std::set<std::string>>();
     std::shared_ptr<const Dataset> own = {};  // with groups of its own; null: somebody else's table

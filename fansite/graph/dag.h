@@ -51,9 +51,12 @@ std::string to_csv(const ByteMatrix& adjacency, const std::vector<std::string>& 
 std::string to_dot(const ByteMatrix& adjacency, const std::vector<std::string>& names, bool directed = true);
 std::string to_graphml(const ByteMatrix& adjacency, const std::vector<std::string>& names, bool directed = true);
 /// Of a graph whose symmetric part `undirected` has no direction: one edge for each such pair, marked dir=none, or by
-/// the edge attribute "directed".
-std::string to_dot(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names);
-std::string to_graphml(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names);
+/// the edge attribute "directed". Pairs with a hidden common cause are dashed with two heads, or have the attribute
+/// "hidden_cause".
+std::string to_dot(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names,
+                   const std::vector<std::pair<int, int>>& hidden_causes = {});
+std::string to_graphml(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names,
+                       const std::vector<std::pair<int, int>>& hidden_causes = {});
 
 struct NamedDag {
   std::vector<std::string> names;

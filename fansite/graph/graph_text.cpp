@@ -199,31 +199,40 @@ std::string to_graphml(const ByteMatrix& adjacency, const std::vector<std::strin
   return text + "  </graph>\n</graphml>\n";
 }
 
-std::string to_dot(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names) {
+std::string to_dot(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names,
+                   const std::vector<std::pair<int, int>>& hidden_causes) {
   std::string text = to_dot(directed, names);
   check_shape("to_dot", undirected, names);
   text.resize(text.size() - std::string_view("}\n").size());
-  for (const auto& [i, j] : list_edges(undirected, false)) {
+  const auto add = [&](int i, int j, const char* attributes) {
     text += "  " + quote_dot(names[static_cast<std::size_t>(i)]) + " -> " +
-            quote_dot(names[static_cast<std::size_t>(j)]) + " [dir=none];\n";
-  }
+            quote_dot(names[static_cast<std::size_t>(j)]) + attributes;
+  };
+  for (const auto& [i, j] : list_edges(undirected, false)) add(i, j, " [dir=none];\n");
+  for (const auto& [i, j] : hidden_causes) add(i, j, " [dir=both, style=dashed, constraint=false];\n");
   return text + "}\n";
 }
 
-std::string to_graphml(const ByteMatrix& directed, const ByteMatrix& undirected,
-                       const std::vector<std::string>& names) {
+std::string to_graphml(const ByteMatrix& directed, const ByteMatrix& undirected, const std::vector<std::string>& names,
+                       const std::vector<std::pair<int, int>>& hidden_causes) {
   std::string text = to_graphml(directed, names);
   check_shape("to_graphml", undirected, names);
   // Readers refuse undirected edges in a directed graph, so that it is an attribute.
   const std::string_view graph = "  <graph ", end = "  </graph>\n</graphml>\n";
   text.insert(text.find(graph),
               "  <key id=\"directed\" for=\"edge\" attr.name=\"directed\" attr.type=\"boolean\">"
-              "<default>true</default></key>\n");
+              "<default>true</default></key>\n"
+              "  <key id=\"hidden_cause\" for=\"edge\" attr.name=\"hidden_cause\" attr.type=\"boolean\">"
+              "<default>false</default></key>\n");
   text.resize(text.size() - end.size());
-  for (const auto& [i, j] : list_edges(undirected, false)) {
+  const auto add = [&](int i, int j, const char* data) {
     text += "    <edge source=\"" + escape_xml(names[static_cast<std::size_t>(i)]) + "\" target=\"" +
-            escape_xml(names[static_cast<std::size_t>(j)]) + "\"><data key=\"directed\">false</data></edge>\n";
-  }
+            escape_xml(names[static_cast<std::size_t>(j)]) + "\">" + data + "</edge>\n";
+  };
+  constexpr const char* kOpen = "<data key=\"directed\">false</data>";
+  constexpr const char* kHidden = "<data key=\"directed\">false</data><data key=\"hidden_cause\">true</data>";
+  for (const auto& [i, j] : list_edges(undirected, false)) add(i, j, kOpen);
+  for (const auto& [i, j] : hidden_causes) add(i, j, kHidden);
   return text + std::string(end);
 }
 

@@ -164,6 +164,23 @@ std::vector<int> Knowledge::known_boundary(int i) const {
   return members;
 }
 
+Knowledge Knowledge::in_order(const std::vector<int>& order) const {
+  if (empty()) return *this;
+  std::vector<int> place(order.size());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    names.push_back(name(order[i]));
+  }
+  std::vector<Statement> statements = statements_;
+  for (Statement& s : statements) {
+    const bool of_tier = s.kind == Kind::tier || s.kind == Kind::tier_within;
+    if (s.a != Statement::kAny) s.a = place[static_cast<std::size_t>(s.a)];
+    if (s.b != Statement::kAny && !of_tier) s.b = place[static_cast<std::size_t>(s.b)];
+  }
+  return Knowledge(std::move(names), std::move(statements), source_);
+}
+
 ByteMatrix Knowledge::allowed() const {
   ByteMatrix matrix(variables(), variables());
   for (int to = 0; to < variables(); ++to) {

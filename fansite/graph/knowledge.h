@@ -88,6 +88,9 @@ class Knowledge {
   std::vector<std::string> violations_of_boundaries(const std::vector<std::vector<int>>& boundaries,
                                                     const std::vector<int>& targets = {}) const;
 
+  /// The same about the variables in another order: at each place which of these comes there.
+  Knowledge in_order(const std::vector<int>& order) const;
+
   /// Our own format; parses back to the same value.
   std::string to_text() const;
   /// The same variables and the same statements, in whatever order and lines.

@@ -10,6 +10,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/special.h"
 #include "fansite/base/text.h"
+#include "fansite/run/detail/table_order.h"
 #include "fansite/table/relations.h"
 
 namespace fansite {
@@ -143,11 +144,22 @@ const BoundaryMethod& checked_method(const Context& context, const BoundariesPar
   return method;
 }
 
+// The targets in the order of the method's table, which is the order they are searched in, whatever that asked for.
+std::vector<std::string> in_order(std::vector<std::string> targets, const Dataset& data) {
+  std::sort(targets.begin(), targets.end(),
+            [&](const std::string& x, const std::string& y) { return data.index_of(x) < data.index_of(y); });
+  return targets;
+}
+
 // Each target asked for has the boundary of the column it stands for.
-std::vector<Boundary> as_asked(std::vector<Boundary> searched, const SearchedTargets& targets) {
+std::vector<Boundary> as_asked(const std::vector<Boundary>& searched, const SearchedTargets& targets,
+                               const std::vector<int>& copy_of) {
+  std::vector<std::size_t> slot(copy_of.size());
+  for (std::size_t i = 0; i < searched.size(); ++i) slot[static_cast<std::size_t>(searched[i].target)] = i;
   std::vector<Boundary> boundaries;
   for (const int target : targets.asked) {
-    boundaries.push_back(searched[static_cast<std::size_t>(targets.slot_of[static_cast<std::size_t>(target)])]);
+    const int original = copy_of[static_cast<std::size_t>(target)];
+    boundaries.push_back(searched[slot[static_cast<std::size_t>(original >= 0 ? original : target)]]);
     boundaries.back().target = target;
   }
   return boundaries;
@@ -163,7 +175,12 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   const SearchedTargets targets(context.data(), params.targets, context.facts().copy_of);
   context.require_usable(method, "mb");
   BoundariesResult result;
-  static_cast<BoundaryAnswer&>(result) = method.run({context, targets}, params.options);
+  {
+    const Context ordered = context.in_content_order();
+    const SearchedTargets of_method(ordered.data(), in_order(params.targets, ordered.data()), ordered.facts().copy_of);
+    static_cast<BoundaryAnswer&>(result) = method.run({ordered, of_method}, params.options);
+    to_table_order(result, context.content_order().columns);
+  }
   result.names = context.data().names;
   result.rows = context.data().rows();
   result.params = params;
@@ -177,7 +194,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
     add_sentence(result.unfinished, fmt::format("time ran out while {} of {} boundaries were still growing",
                                                 result.found.cut_short, targets.searched.size()));
   }
-  result.found.boundaries = as_asked(std::move(result.found.boundaries), targets);
+  result.found.boundaries = as_asked(result.found.boundaries, targets, result.copy_of);
   throw_if_violated(result, result.knowledge);
   warn_of_determined(result);
   warn_of_limited(result);

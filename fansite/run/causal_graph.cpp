@@ -7,6 +7,7 @@
 #include "fansite/base/file.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/boundary/links.h"
+#include "fansite/run/detail/table_order.h"
 
 namespace fansite {
 namespace {
@@ -45,7 +46,7 @@ BoundariesResult find_boundaries_first(const Context& context, const GraphMethod
   // Boundaries can take hours, after which it would be late to learn that the graph cannot be searched for.
   if (context.keeps_state()) {
     OutputFile{context.run().checkpoint};
-    if (method.check_checkpoint) method.check_checkpoint(context, params.options);
+    if (method.check_checkpoint) method.check_checkpoint(context.in_content_order(), params.options);
   }
   BoundariesParams boundaries = params.boundaries;
   boundaries.targets.clear();
@@ -99,8 +100,13 @@ CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, 
   const double boundary_seconds = boundaries ? watch.lap() : 0;
 
   CausalGraphResult result;
-  static_cast<GraphAnswer&>(result) =
-      method.run({context, links_among(among, context.facts().takes_part)}, params.options);
+  {
+    const Context ordered = context.in_content_order();
+    const std::vector<int>& order = context.content_order().columns;
+    const ByteMatrix links_of_method = to_content_order(links_among(among, context.facts().takes_part), order);
+    static_cast<GraphAnswer&>(result) = method.run({ordered, links_of_method}, params.options);
+    to_table_order(result, order);
+  }
   result.graph_seconds = watch.seconds();
   if (result.weights.size() == 0) result.weights = (result.graph.directed + result.graph.undirected).cast<double>();
   result.boundary_seconds = boundary_seconds;

@@ -53,7 +53,8 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
   context.require_usable(method, "entropy");
   data_hash_ = context.facts().hash;
   warnings_ = context.warnings();
-  fitted_ = method.fit(context, params_.options, 1).value();  // there is always time
+  place_ = inverse(context.content_order().columns);
+  fitted_ = method.fit(context.in_content_order(), params_.options, 1).value();  // there is always time
   finish();
   if (!keep_state) remove_state();
   train_seconds_ = watch.seconds();
@@ -70,8 +71,10 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view 
   run.checkpoint.clear();
   const Context context(data_, Knowledge(), run, silent);
   data_hash_ = context.facts().hash;
+  place_ = inverse(context.content_order().columns);
+  const Context ordered = context.in_content_order();
   fitted_ =
-      method.load && !model.empty() ? method.load(context, model) : method.fit(context, params_.options, 1).value();
+      method.load && !model.empty() ? method.load(ordered, model) : method.fit(ordered, params_.options, 1).value();
   if (!params_.run.model.empty() && fitted_.model) fitted_.model_hash = hash_of(fitted_.model());
   finish();
 }
@@ -95,9 +98,18 @@ void EntropyModel::finish() {
   }
 }
 
+std::vector<int> EntropyModel::placed(std::vector<int> columns) const {
+  for (int& column : columns) column = place_of(column);
+  return columns;
+}
+
+EntropyQuery EntropyModel::placed(const EntropyQuery& query) const {
+  return {place_of(query.target), placed(query.given)};
+}
+
 EntropyEstimate EntropyModel::conditional_entropy(const std::string& target,
                                                   const std::vector<std::string>& given) const {
-  return fitted_.estimator->conditional_entropy(entropy_query(data_, target, given));
+  return fitted_.estimator->conditional_entropy(placed(entropy_query(data_, target, given)));
 }
 
 EntropyEstimate EntropyModel::mutual_information(const std::string& target, const std::vector<std::string>& about,
@@ -106,7 +118,7 @@ EntropyEstimate EntropyModel::mutual_information(const std::string& target, cons
   std::vector<std::string> others = given;
   others.push_back(target);
   return fitted_.estimator->mutual_information(
-      InformationQuery{data_.index_of(target), columns(data_, others, about), known});
+      InformationQuery{place_of(data_.index_of(target)), placed(columns(data_, others, about)), placed(known)});
 }
 
 InformationResult EntropyModel::information(const std::string& target, const std::vector<std::string>& given) const {
@@ -121,7 +133,7 @@ InformationResult EntropyModel::information(const std::string& target, const std
   result.roles = data_.roles;
   if (!params_.run.model.empty()) result.model_hash = fitted_.model_hash;
   result.warnings = warnings_;
-  const EntropyQuery query = entropy_query(data_, target, given);
+  const EntropyQuery query = placed(entropy_query(data_, target, given));
   result.entropy = estimator.conditional_entropy(EntropyQuery{query.target, {}});
   result.conditional_entropy = estimator.conditional_entropy(query);
   std::vector<InformationQuery> questions = {{query.target, query.given, {}}};

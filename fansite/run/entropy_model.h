@@ -76,8 +76,12 @@ class EntropyModel {
 
  private:
   void finish();
+  int place_of(int column) const { return place_[static_cast<std::size_t>(column)]; }
+  std::vector<int> placed(std::vector<int> columns) const;
+  EntropyQuery placed(const EntropyQuery& query) const;
 
   Dataset data_;
+  std::vector<int> place_;  // of each column in the order of contents, which the estimator was fitted in
   EntropyParams params_;
   std::uint64_t data_hash_ = 0;
   FittedEstimator fitted_;

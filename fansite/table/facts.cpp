@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "fansite/base/error.h"
 
@@ -31,6 +32,27 @@ TableFacts::TableFacts(const Dataset& data)
   for (const Finding& finding : findings) {
     if (finding.kind != Finding::Kind::constant) continue;
     for (const int column : finding.columns) takes_part[static_cast<std::size_t>(column)] = 0;
+  }
+}
+
+TableFacts::TableFacts(const TableFacts& facts, const Dataset& ordered, const ContentOrder& order)
+    : values_hash(hash_of(MatrixView(ordered.values))), findings(facts.findings), wild(facts.wild) {
+  hash = hash_of(ordered, values_hash);
+  const std::vector<int> column = inverse(order.columns), row = inverse(order.rows);
+  for (Finding& finding : findings) {
+    for (int& j : finding.columns) j = column[static_cast<std::size_t>(j)];
+  }
+  for (WildCell& cell : wild) {
+    cell.column = column[static_cast<std::size_t>(cell.column)];
+    cell.row = row[static_cast<std::size_t>(cell.row)];
+  }
+  std::sort(wild.begin(), wild.end(),
+            [](const WildCell& x, const WildCell& y) { return std::tie(x.column, x.row) < std::tie(y.column, y.row); });
+  for (const int j : order.columns) {
+    const auto at = static_cast<std::size_t>(j);
+    kinds.push_back(facts.kinds[at]);
+    copy_of.push_back(facts.copy_of[at] < 0 ? -1 : column[static_cast<std::size_t>(facts.copy_of[at])]);
+    takes_part.push_back(facts.takes_part[at]);
   }
 }
 

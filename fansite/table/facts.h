@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fansite/table/content_order.h"
 #include "fansite/table/dataset.h"
 #include "fansite/table/findings.h"
 #include "fansite/table/wild.h"
@@ -22,6 +23,9 @@ struct TableFacts {
   std::vector<char> takes_part;  ///< per column: it varies and repeats no earlier one, so something can be learnt of it
 
   explicit TableFacts(const Dataset& data);
+  /// Of `ordered`, which is the table of `facts` with its rows and columns in this order: nothing is looked at again but
+  /// for the hash. Findings speak of the table as it came.
+  TableFacts(const TableFacts& facts, const Dataset& ordered, const ContentOrder& order);
 };
 
 /// The levels of a nominal column, the one with most rows first, and the indicator columns of the others. What has

@@ -245,12 +245,23 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
   return result;
 }
 
+RowDependence in_order(const RowDependence& rows, const ContentOrder& order) {
+  RowDependence ordered = rows;
+  ordered.place_of = order.rows;
+  const std::vector<int> place = inverse(order.columns);
+  for (int& column : ordered.columns) column = place[static_cast<std::size_t>(column)];
+  std::sort(ordered.columns.begin(), ordered.columns.end());
+  if (rows.sorted_by >= 0) ordered.sorted_by = place[static_cast<std::size_t>(rows.sorted_by)];
+  return ordered;
+}
+
 std::vector<int> groups_of(const RowDependence& rows, Index block) {
   if (block <= 1 && rows.first_of.empty()) return {};
   std::vector<int> groups;
   std::map<Index, int> number_of;
   for (Index i = 0; i < rows.rows; ++i) {
-    const Index first = rows.first_of.empty() ? i : rows.first_of[static_cast<std::size_t>(i)];
+    const Index place = rows.place_of.empty() ? i : rows.place_of[static_cast<std::size_t>(i)];
+    const Index first = rows.first_of.empty() ? place : rows.first_of[static_cast<std::size_t>(place)];
     const auto next = static_cast<int>(number_of.size());
     groups.push_back(number_of.emplace(first / std::max<Index>(block, 1), next).first->second);
   }

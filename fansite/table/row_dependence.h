@@ -29,6 +29,8 @@ struct RowDependence {
   int sorted_by = -1;             ///< the column that the rows are sorted by, or whose equal values lie together
   std::vector<int> columns = {};  ///< that are autocorrelated beyond chance
   std::vector<int> first_of = {};  ///< per row the earlier one that it repeats, or itself; empty without copies
+  /// Where the table was put in another order since (content_order.h): per row its place in the one that this is about.
+  std::vector<int> place_of = {};
 
   bool dependent() const { return block > 1; }
   /// How many independent rows would tell as much.
@@ -38,6 +40,8 @@ struct RowDependence {
 };
 
 RowDependence row_dependence(const Dataset& data, const TableFacts& facts);
+/// The same for the table in another order.
+RowDependence in_order(const RowDependence& rows, const ContentOrder& order);
 
 /// Numbers of the groups in which rows may depend on each other: blocks of so many in a row, with a row's copies in
 /// the block of the first of them. Empty if every row is a group of its own.

@@ -137,9 +137,11 @@ class GraphResult(TableResult):
         return graph
 
     def to_dot(self) -> str:
-        """The same text as ``fansite dag --dot`` writes, in Graphviz's language."""
+        """The same text as ``fansite dag --dot`` writes, in Graphviz's language; pairs with a hidden cause are dashed."""
         directed, undirected = self._parts()
-        return _core.to_dot(directed, undirected, self.variables)
+        place = {name: i for i, name in enumerate(self.variables)}
+        hidden = [(place[pair.a], place[pair.b]) for pair in self.hidden_causes]
+        return _core.to_dot(directed, undirected, self.variables, hidden)
 
     def _repr_html_(self) -> str:
         return _html.graph(self)

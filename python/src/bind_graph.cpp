@@ -26,10 +26,12 @@ void bind_graph(nb::module_& m) {
       "adjacency"_a, "names"_a, "directed"_a, "A graph in Graphviz's language.");
   m.def(
       "to_dot",
-      [](const ByteArray& directed, const ByteArray& undirected, const std::vector<std::string>& names) {
-        return to_dot(copied<unsigned char>(directed), copied<unsigned char>(undirected), names);
+      [](const ByteArray& directed, const ByteArray& undirected, const std::vector<std::string>& names,
+         const std::vector<std::pair<int, int>>& hidden_causes) {
+        return to_dot(copied<unsigned char>(directed), copied<unsigned char>(undirected), names, hidden_causes);
       },
-      "directed"_a, "undirected"_a, "names"_a, "A graph with edges of open direction in Graphviz's language.");
+      "directed"_a, "undirected"_a, "names"_a, "hidden_causes"_a,
+      "A graph with edges of open direction, and pairs with a hidden cause, in Graphviz's language.");
 }
 
 }  // namespace fansite::python

@@ -22,7 +22,7 @@ found = fansite.MarkovBoundary(method="most-correlated", options={"size": 1}).fi
 assert all(len(members) <= 1 for members in found.boundaries_.values())
 assert found.result_.settings["size"] == 1
 assert fansite.verify(found, table)
-graph = fansite.CausalGraph(method="column-order", options={"backwards": True}).fit(table, boundaries=found)
+graph = fansite.CausalGraph(method="name-order", options={"backwards": True}).fit(table, boundaries=found)
 assert all(edge.source > edge.target for edge in graph.edges_) and graph.edges_
 assert fansite.verify(graph, table)
 for wrong in ({"fdr": 0.1}, {"options": {"patience": 1}}):

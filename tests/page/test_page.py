@@ -230,6 +230,18 @@ def test_keyboard(browser, full):
     browser.wait("graph.dataset.selected === ''")
 
 
+def test_pairs_with_a_hidden_cause_are_drawn_apart(browser, folder, full):
+    boundaries, graph, plain = full
+    browser.open(plain)
+    assert "hidden" not in browser.text("#legend")
+    assert near(browser.picture(), LIGHT["undecided"]) == 0
+    names = graph["variables"]
+    told = {**graph, "hidden_causes": [{"a": names[1], "b": names[20], "correlation": 0.4, "p_value": 1e-9}]}
+    browser.open(report(folder, "hidden", boundaries, told))
+    assert "hidden cause" in browser.text("#legend")
+    assert near(browser.picture(), LIGHT["undecided"]) > 20
+
+
 def test_both_graphs(browser, full):
     browser.open(full[2])
     causal = browser.picture()

@@ -18,6 +18,7 @@ function readModel(results) {
   if (graph) addRoles(model);
   model.pairs = readPairs(model);
   model.edges = readEdges(model);
+  model.hidden = readHidden(model);
   // The methods of networks weigh their edges in norms of weights, the others in nats.
   model.edgesInNats = !graph || model.edges.some((edge) => edge.existence);
   return model;
@@ -114,6 +115,13 @@ function readEdges({ graph, variables, byName }) {
     }
   }
   return [...edges.values()];
+}
+
+/** Pairs of which the graph's equations leave over what is related: drawn beside the edges, with two heads. */
+function readHidden({ graph, boundaries, byName }) {
+  return (graph?.hidden_causes ?? boundaries?.graph?.hidden_causes ?? [])
+    .filter((pair) => byName.has(pair.a) && byName.has(pair.b))
+    .map((pair) => ({ from: byName.get(pair.a), to: byName.get(pair.b), directed: false, hidden: true, strength: 1 }));
 }
 
 // ---- The whole in words ---------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@
 const firstPictureBudget = 350; // milliseconds of layout before something is shown
 const frameBudgets = { small: 12, large: 45 }; // and in each frame after that: drawing a large graph costs as much as moving it
 
+const dashes = { solid: [], dashed: [5, 4], dotted: [2, 3] };
+
 class GraphView {
   /** `on.select(variable|null)` when the reader chooses, `on.point(variable)` when the keyboard goes over one. */
   constructor(canvas, model, on) {
@@ -305,18 +307,19 @@ class GraphView {
 
   /** The links of the chosen graph, with ends on the screen. */
   currentLinks() {
-    const links = this.mode === "causal" ? this.model.edges : this.model.pairs;
+    const links = this.mode === "causal" ? [...this.model.edges, ...this.model.hidden] : this.model.pairs;
     return links.map((link) => {
       const a = this.nodes[(link.from || link.a).index], b = this.nodes[(link.to || link.b).index];
       const directed = this.mode === "causal" && link.directed;
-      return { link, a, b, directed, dashed: this.mode === "causal" && !link.directed };
+      const style = this.mode !== "causal" || directed ? "solid" : link.hidden ? "dotted" : "dashed";
+      return { link, a, b, directed, style };
     });
   }
 
   /** What a link is to the selected variable: a role, or null. */
   roleOfLink({ link, a, b }) {
     const chosen = this.selected;
-    if (!chosen) return null;
+    if (!chosen || link.hidden) return null;
     const roleOf = (other) => chosen.members.find((member) => member.variable === other)?.role ?? "member";
     if (a.variable === chosen) return this.mode === "causal" ? (link.directed ? "child" : "undecided") : roleOf(b.variable);
     if (b.variable === chosen) return this.mode === "causal" ? (link.directed ? "parent" : "undecided") : roleOf(a.variable);
@@ -338,13 +341,13 @@ class GraphView {
     const thin = this.large ? Math.min(1, 0.45 + 0.35 * transform.k) : 1;
     context.globalAlpha = (this.selected ? 0.22 : 1) * (this.large ? 0.7 : 1);
     for (const strength of d3.range(4)) {
-      for (const dashed of [false, true]) {
-        this.drawLinks(plain.filter((entry) => entry.link.strength === strength && entry.dashed === dashed), this.colours.edge, thin * (0.8 + 0.65 * strength), dashed);
+      for (const style of Object.keys(dashes)) {
+        this.drawLinks(plain.filter((entry) => entry.link.strength === strength && entry.style === style), this.colours[style === "dotted" ? "undecided" : "edge"], thin * (0.8 + 0.65 * strength), style);
       }
     }
     context.globalAlpha = 1;
     for (const entry of links) {
-      if (entry.role) this.drawLinks([entry], this.colours[entry.role], 1.8 + 0.6 * entry.link.strength, entry.dashed);
+      if (entry.role) this.drawLinks([entry], this.colours[entry.role], 1.8 + 0.6 * entry.link.strength, entry.style);
     }
     this.drawNodes();
     this.drawLabels();
@@ -352,44 +355,51 @@ class GraphView {
     if (!dataset.drawn) Object.assign(dataset, { drawn: "true", drawMs: String(Math.round(performance.now())) });
   }
 
-  drawLinks(entries, colour, width, dashed) {
+  drawLinks(entries, colour, width, style) {
     if (!entries.length) return;
     const { context } = this;
     const gap = this.radius() + 2;
     const head = Math.max(3.2 + 1.3 * width, 0.55 * gap);
     context.beginPath();
-    for (const { a, b, directed } of entries) {
-      const [x, y] = this.bend(a, b);
+    for (const { a, b, directed, link } of entries) {
+      const [x, y] = this.bend(a, b, link.hidden);
       const length = Math.hypot(b.sx - x, b.sy - y) || 1;
       const cut = directed ? Math.max(0, 1 - (gap + 0.8 * head) / length) : 1;
       context.moveTo(a.sx, a.sy);
       context.quadraticCurveTo(x, y, x + (b.sx - x) * cut, y + (b.sy - y) * cut);
     }
-    context.setLineDash(dashed ? [5, 4] : []);
+    context.setLineDash(dashes[style]);
     Object.assign(context, { strokeStyle: colour, lineWidth: width });
     context.stroke();
     context.setLineDash([]);
     context.beginPath();
-    for (const { a, b, directed } of entries) {
-      if (!directed) continue;
-      const [x, y] = this.bend(a, b);
-      const angle = Math.atan2(b.sy - y, b.sx - x);
-      const tipX = b.sx - gap * Math.cos(angle), tipY = b.sy - gap * Math.sin(angle);
-      context.moveTo(tipX, tipY);
-      context.lineTo(tipX - head * Math.cos(angle - 0.42), tipY - head * Math.sin(angle - 0.42));
-      context.lineTo(tipX - head * Math.cos(angle + 0.42), tipY - head * Math.sin(angle + 0.42));
-      context.closePath();
+    for (const { a, b, directed, link } of entries) {
+      const bend = this.bend(a, b, link.hidden);
+      if (directed || link.hidden) this.drawHead(bend, b, gap, head);
+      if (link.hidden) this.drawHead(bend, a, gap, head);
     }
     context.fillStyle = colour;
     context.fill();
   }
 
-  /** Where a link bends. Straight, but in layers those that pass others go round them. */
-  bend(a, b) {
+  /** The head of an arrow from the bend to a node, as part of the path. */
+  drawHead([x, y], node, gap, head) {
+    const { context } = this;
+    const angle = Math.atan2(node.sy - y, node.sx - x);
+    const tipX = node.sx - gap * Math.cos(angle), tipY = node.sy - gap * Math.sin(angle);
+    context.moveTo(tipX, tipY);
+    context.lineTo(tipX - head * Math.cos(angle - 0.42), tipY - head * Math.sin(angle - 0.42));
+    context.lineTo(tipX - head * Math.cos(angle + 0.42), tipY - head * Math.sin(angle + 0.42));
+    context.closePath();
+  }
+
+  /** Where a link bends. Straight, but in layers those that pass others go round them, and a hidden cause beside an edge does. */
+  bend(a, b, aside = false) {
     const x = (a.sx + b.sx) / 2, y = (a.sy + b.sy) / 2;
     const layers = Math.abs(a.y - b.y) / layerHeight;
-    if (this.kind !== "layered" || (layers > 0.5 && layers < 1.5)) return [x, y];
-    return [x + 0.16 * (b.sy - a.sy), y - 0.16 * (b.sx - a.sx)];
+    if (!aside && (this.kind !== "layered" || (layers > 0.5 && layers < 1.5))) return [x, y];
+    const side = aside ? -0.25 : 0.16;
+    return [x + side * (b.sy - a.sy), y - side * (b.sx - a.sx)];
   }
 
   drawNodes() {

@@ -116,6 +116,7 @@ function drawLegend(model, view) {
   if (view.mode === "causal") {
     entries.push(line("arrow", "cause \u2192 effect"));
     if (model.edges.some((edge) => !edge.directed)) entries.push(line("dashed", "undecided"));
+    if (model.hidden.length) entries.push(line("dotted", "\u2194 a hidden cause, perhaps"));
   } else {
     entries.push(line("", "one is in the other\u2019s boundary"));
   }
