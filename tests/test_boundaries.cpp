@@ -154,6 +154,33 @@ TEST(Boundaries, RecoverTheAuthorsLinearSets) {
   }
 }
 
+// ---- Dependent rows -------------------------------------------------------------------------------------------------
+
+// Independent series in which each row is half the one before: 400 rows are worth 240.
+TEST(DependentRows, CountForLessWhereTheyAreAlike) {
+  Random random(Key{5});
+  Dataset data{default_names(6), Matrix(400, 6)};
+  for (int j = 0; j < 6; ++j) {
+    double x = 0;
+    for (Index i = 0; i < 400; ++i) data.values(i, j) = x = 0.5 * x + random.normal();
+  }
+  BoundariesParams params = gaussian();
+  const BoundariesResult found = markov_boundaries(data, params);
+  EXPECT_THAT(found.warnings, Contains(HasSubstr("each row counts as 0.")));
+  EXPECT_THAT(found.found.moral_edges, IsEmpty());
+  params.fansite().block = "none";
+  const BoundariesResult as_if = markov_boundaries(data, params);
+  EXPECT_THAT(as_if.warnings, testing::Not(Contains(HasSubstr("each row counts as"))));
+  const auto nearest = [](const BoundariesResult& result) {
+    double least = 1;
+    for (const Boundary& boundary : result.found.boundaries) {
+      for (const NearMiss& miss : boundary.near_misses) least = std::min(least, miss.p_value);
+    }
+    return least;
+  };
+  EXPECT_GT(nearest(found), nearest(as_if));
+}
+
 // ---- Automatic choice -----------------------------------------------------------------------------------------------
 
 /// Two networks of so many steps: enough to see that flows were used, or to see plain relations, and done in no time.

@@ -31,6 +31,14 @@ TEST(RowMeans, WeighRows) {
   EXPECT_DOUBLE_EQ(RowMeans(data).mean(Eigen::Array2d(1, 5)).value, 2);
 }
 
+TEST(RowMeans, RowsWorthAQuarterAreTwiceAsUncertain) {
+  Dataset data = table(4);
+  const double plain = RowMeans(data).mean(Eigen::Array4d(1, 2, 3, 6)).standard_error;
+  data.row_worth = 0.25;
+  EXPECT_DOUBLE_EQ(RowMeans(data).mean(Eigen::Array4d(1, 2, 3, 6)).standard_error, 2 * plain);
+  EXPECT_DOUBLE_EQ(RowMeans(data).inflation(), 2);
+}
+
 // Rows copied k times tell no more than once.
 TEST(RowMeans, OfGroupsAreAsUncertainAsTheirNumber) {
   Eigen::ArrayXd values(8);

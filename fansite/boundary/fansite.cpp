@@ -70,7 +70,8 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
     const causal::GraphTable table{context.tame().values, context.facts().kinds, estimator.completions(context.tame())};
     answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
                                           noise, deadline);
-    if (!context.data().groups.empty()) answer.graph->hidden_causes.clear();  // tested as if rows were independent
+    const bool dependent = !context.data().groups.empty() || context.data().row_worth < 1;
+    if (dependent) answer.graph->hidden_causes.clear();  // tested as if rows were independent
     const causal::AdditivityTest& test = answer.graph->additivity;
     answer.refined = params.refine != Refine::automatic || (test.applicable && test.additive);
     if (answer.refined) {
@@ -347,8 +348,9 @@ std::optional<Index> block_length(const std::string& text) {
   return length;
 }
 
-// The same problem with rows in groups, if they depend on each other or are said to.
-std::optional<Context> in_blocks(const Context& context, const std::string& asked) {
+// The same problem with rows as they depend on each other, or are said to: in blocks, or each worth less than one. Rows
+// worth less stay apart, because few blocks would see the strongest relations only.
+std::optional<Context> with_dependence(const Context& context, const std::string& asked) {
   const std::optional<Index> said = block_length(asked);
   if (!context.data().groups.empty()) {
     check(!said || *said == 1, "[block] rows are in groups already (--group): leave one of them out");
@@ -358,21 +360,27 @@ std::optional<Context> in_blocks(const Context& context, const std::string& aske
   if (none) return std::nullopt;
   const RowDependence& rows = context.row_dependence();
   std::vector<int> groups = groups_of(rows, said ? *said : rows.block);
-  if (groups.empty()) return std::nullopt;
-  return context.with_groups(std::move(groups));
+  const double worth = said || rows.dependent() ? 1.0 : rows.worth();
+  if (groups.empty() && worth == 1) return std::nullopt;
+  return context.with_dependent_rows(std::move(groups), worth);
 }
 
 BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
   const auto& params = parameters.as<FansiteParams>();
-  const std::optional<Context> grouped = in_blocks(problem.context, params.block);
-  if (!grouped) return answer_to(problem, params);
-  BoundaryAnswer answer = answer_to({*grouped, problem.targets}, params);
-  const std::vector<int>& groups = grouped->data().groups;
+  const std::optional<Context> dependent = with_dependence(problem.context, params.block);
+  if (!dependent) return answer_to(problem, params);
+  BoundaryAnswer answer = answer_to({*dependent, problem.targets}, params);
+  const Dataset& data = dependent->data();
   if (problem.context.row_dependence().dependent() || params.block != "auto") {
     answer.warnings.insert(
         answer.warnings.begin(),
         fmt::format("[mb] rows are left out in {} blocks, which count as one row each in tests; --block none does not",
-                    *std::max_element(groups.begin(), groups.end()) + 1));
+                    *std::max_element(data.groups.begin(), data.groups.end()) + 1));
+  } else if (data.row_worth < 1) {
+    answer.warnings.insert(answer.warnings.begin(),
+                           fmt::format("[mb] each row counts as {:.2f} independent ones in tests; --block none counts "
+                                       "it as one, --block LENGTH takes so many in a row together",
+                                       data.row_worth));
   }
   return answer;
 }

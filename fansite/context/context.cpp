@@ -133,9 +133,10 @@ Context Context::in_content_order() const {
   return Context(shared_->ordered, run_, budget_, progress_);
 }
 
-Context Context::with_groups(std::vector<int> groups) const {
+Context Context::with_dependent_rows(std::vector<int> groups, double worth) const {
   auto grouped = std::make_shared<Dataset>(data());
   grouped->groups = std::move(groups);
+  grouped->row_worth = worth;
   auto shared = std::make_shared<Shared>(Shared{grouped.get(), facts(), knowledge()});
   shared->checkpoints = shared_->checkpoints;
   shared->own = std::move(grouped);

@@ -82,8 +82,9 @@ class Context {
   Context in_content_order() const;
   const ContentOrder& content_order() const;
 
-  /// The same run with these groups of rows, in which they may depend on each other.
-  Context with_groups(std::vector<int> groups) const;
+  /// The same run with these groups of rows, in which they may depend on each other; none if empty. `worth`: how many
+  /// independent rows a row, or group, is worth.
+  Context with_dependent_rows(std::vector<int> groups, double worth) const;
   /// The same run that reports to another place.
   Context reporting_to(Progress& progress) const;
   /// The same run with so many seconds from now on, 0 for as many as it takes, and reports to another place.

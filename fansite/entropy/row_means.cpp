@@ -7,7 +7,11 @@
 
 namespace fansite {
 
-RowMeans::RowMeans(const Dataset& data) : weights_(data.weights), groups_(data.groups), units_(data.rows()) {
+RowMeans::RowMeans(const Dataset& data)
+    : weights_(data.weights),
+      groups_(data.groups),
+      units_(data.rows()),
+      inflation_(1 / std::sqrt(data.row_worth)) {
   if (!groups_.empty()) units_ = *std::max_element(groups_.begin(), groups_.end()) + 1;
 }
 
@@ -55,7 +59,7 @@ EntropyEstimate RowMeans::mean(const Eigen::ArrayXd& values) const {
     held[static_cast<std::size_t>(unit)] = 1;
   }
   const auto n = static_cast<double>(std::count(held.begin(), held.end(), 1));
-  if (n > 1) estimate.standard_error = std::sqrt(deviations.square().sum() * n / (n - 1)) / weight_sum;
+  if (n > 1) estimate.standard_error = inflation_ * std::sqrt(deviations.square().sum() * n / (n - 1)) / weight_sum;
   return estimate;
 }
 

@@ -25,12 +25,15 @@ class RowMeans {
   /// Sums of independent things, for tests.
   Eigen::ArrayXf by_unit(const Eigen::ArrayXf& values) const;
   Index units() const { return units_; }
+  /// What the standard deviation of a sum over rows is times that of independent ones.
+  double inflation() const { return inflation_; }
 
  private:
   Vector weights_;
   std::vector<int> row_of_;  // empty: each is a row of its own
   std::vector<int> groups_;
   Index units_ = 0;
+  double inflation_ = 1;
 };
 
 }  // namespace fansite

@@ -107,7 +107,8 @@ bool is_plain(const Dataset& data, const TableFacts& facts) {
   const bool nominal =
       std::any_of(facts.kinds.begin(), facts.kinds.end(), [](ColumnKind k) { return k == ColumnKind::nominal; });
   const bool context = std::any_of(data.columns.begin(), data.columns.end(), [](const Column& c) { return c.context; });
-  return !nominal && !context && data.weights.size() == 0 && data.groups.empty() && !data.values.hasNaN();
+  return !nominal && !context && data.weights.size() == 0 && data.groups.empty() && data.row_worth == 1 &&
+         !data.values.hasNaN();
 }
 
 // A column's values for a linear model: two levels as 0 and 1, more as nothing.
@@ -175,7 +176,7 @@ Index rows_worth(const Dataset& data, const std::vector<int>& columns) {
   if (!data.groups.empty()) {
     rows = std::min(rows, 1.0 + *std::max_element(data.groups.begin(), data.groups.end()));
   }
-  return static_cast<Index>(rows);
+  return static_cast<Index>(rows * data.row_worth);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ Covariance covariance(const MatrixView& values);
 ///   missing   maximum likelihood by EM (incomplete.h); `rows` is the smallest number of rows that have both of a pair
 ///   weights   weighted; `rows` is the number of equal weights that would give as much, (Σw)² / Σw²
 ///   groups    `rows` is no more than the number of groups, which is on the safe side
+///   row_worth `rows` is so many times less
 ///   context   what it tells linearly is taken out of all others, a nominal one's by its indicators, and a row for each
 /// Context columns, and nominal ones of more than two levels, which have no scale, come out as constants.
 Covariance covariance(const Dataset& data, const TableFacts& facts, Progress& progress);

@@ -63,6 +63,10 @@ std::uint64_t hash_of(const Dataset& data, std::uint64_t values_hash) {
     hash.add("groups");
     for (const int group : data.groups) hash.add(static_cast<std::uint64_t>(group));
   }
+  if (data.row_worth != 1) {
+    hash.add("row_worth");
+    hash.add(std::bit_cast<std::uint64_t>(data.row_worth));
+  }
   return hash.value();
 }
 
@@ -156,6 +160,7 @@ std::vector<char> incomplete_rows(const MatrixView& values) {
 Dataset take_rows(const Dataset& data, const std::vector<int>& rows) {
   Dataset result{data.names, Matrix(static_cast<Index>(rows.size()), data.variables()), data.dropped_rows};
   result.columns = data.columns;
+  result.row_worth = data.row_worth;
   result.roles = data.roles;
   parallel_for(data.variables(),
                [&](std::ptrdiff_t column) { result.values.col(column) = data.values.col(column)(rows); });
@@ -177,6 +182,7 @@ Dataset take_columns(const Dataset& data, const std::vector<int>& columns) {
   }
   result.weights = data.weights;
   result.groups = data.groups;
+  result.row_worth = data.row_worth;
   result.roles = data.roles;
   return result;
 }

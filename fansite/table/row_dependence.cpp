@@ -238,9 +238,8 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
     result.push_back(fmt::format(
         "[rows] neighbouring rows are alike (correlation {:.2f} in what other columns leave over, {} columns): these "
         "{} "
-        "rows are worth about {:.0f} independent ones{}.",
-        correlation, columns.size(), rows, std::max(effective_rows(), 1.0),
-        dependent() ? "" : ", so p-values are too small; --block LENGTH tests rows in blocks of that many"));
+        "rows are worth about {:.0f} independent ones.",
+        correlation, columns.size(), rows, std::max(effective_rows(), 1.0)));
   }
   return result;
 }

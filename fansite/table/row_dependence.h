@@ -33,6 +33,8 @@ struct RowDependence {
   std::vector<int> place_of = {};
 
   bool dependent() const { return block > 1; }
+  /// How many independent rows one that is no copy is worth; 1 where that cannot be seen, in sorted tables.
+  double worth() const { return sorted_by >= 0 ? 1.0 : 1 / inflation; }
   /// How many independent rows would tell as much.
   double effective_rows() const { return static_cast<double>(rows - copies) / inflation; }
   /// A sentence each about copies and dependence; none if there is neither.

@@ -363,7 +363,7 @@ double FlowEstimator::p_value(double, int) const { return std::numeric_limits<do
 PairEvidence FlowEstimator::evidence_of(const PairQuery& query, std::span<const int> rows) const {
   const int a = column_[static_cast<std::size_t>(query.a)], b = column_[static_cast<std::size_t>(query.b)];
   PairEvidence evidence;
-  evidence.inflation = std::sqrt(2.0);
+  evidence.inflation = std::sqrt(2.0) * means_.inflation();
   evidence.scores = Eigen::ArrayXf::Zero(means_.units());
   Eigen::ArrayXd networks = Eigen::ArrayXd::Zero(static_cast<Index>(density_.networks().size()));
   const auto add_side = [&](int target, int other, const std::vector<int>& given) {
