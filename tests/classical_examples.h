@@ -35,16 +35,26 @@ inline std::vector<int> sorted(std::vector<int> set) {
 
 using SetSearch = std::function<ClassicalSet(const IndependenceTest&, const ClassicalTarget&)>;
 
-/// With a test that knows the graph, every boundary is exact: 200 random graphs of 3 to 9 nodes, sparse and dense.
-inline void expect_exact_with_oracle(const SetSearch& search) {
+/// With a test that knows the graph: calls check(dag, target, members) for every target of 200 random graphs of 3 nodes
+/// to this many, each pair of which is linked with one of four chances, from 0.1 to the largest.
+template <class Check>
+void for_each_oracle_search(int most_nodes, double largest_chance, const SetSearch& search, const Check& check) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const int nodes = 3 + static_cast<int>(seed % 7);
-    const SeparationOracle oracle(random_dag(nodes, 0.15 + 0.1 * static_cast<double>(seed % 4), seed));
+    const int nodes = 3 + static_cast<int>(seed) % (most_nodes - 2);
+    const double chance = 0.1 + (largest_chance - 0.1) * static_cast<double>(seed / 7 % 4) / 3;
+    const SeparationOracle oracle(random_dag(nodes, chance, seed));
     for (int target = 0; target < nodes; ++target) {
-      EXPECT_EQ(sorted(search(oracle, search_of(target, nodes)).members), oracle.dag().markov_boundary(target))
-          << "graph " << seed << ", target " << target;
+      SCOPED_TRACE(fmt::format("graph {}, target {}", seed, target));
+      check(oracle.dag(), target, sorted(search(oracle, search_of(target, nodes)).members));
     }
   }
+}
+
+inline void expect_exact_with_oracle(int most_nodes, double largest_chance, const SetSearch& search) {
+  for_each_oracle_search(most_nodes, largest_chance, search,
+                         [](const Dag& dag, int target, const std::vector<int>& members) {
+                           EXPECT_EQ(members, dag.markov_boundary(target));
+                         });
 }
 
 /// Members of each boundary that a method finds with these options.

