@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "fansite/independence/detail/query_cache.h"
 #include "fansite/independence/independence_test.h"
+#include "fansite/independence/query_cache.h"
 #include "fansite/table/covariance.h"
 
 namespace fansite {
@@ -34,7 +34,7 @@ class FisherZ final : public IndependenceTest {
 
   std::shared_ptr<const Covariance> covariance_;
   bool legacy_onesided_;
-  detail::QueryCache<IndependenceVerdict> known_;
+  QueryCache<IndependenceVerdict> known_;
 };
 
 }  // namespace fansite

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "fansite/entropy/entropy.h"
-#include "fansite/independence/detail/query_cache.h"
 #include "fansite/independence/independence_test.h"
+#include "fansite/independence/query_cache.h"
 
 namespace fansite {
 
@@ -26,7 +26,7 @@ class FlowTest final : public IndependenceTest {
   IndependenceVerdict compute(int a, int b, std::span<const int> given) const;
 
   std::shared_ptr<const SearchEstimator> networks_;
-  detail::QueryCache<IndependenceVerdict> known_;
+  QueryCache<IndependenceVerdict> known_;
 };
 
 }  // namespace fansite

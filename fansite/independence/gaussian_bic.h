@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "fansite/independence/detail/query_cache.h"
 #include "fansite/independence/local_score.h"
+#include "fansite/independence/query_cache.h"
 #include "fansite/table/covariance.h"
 
 namespace fansite {
@@ -25,7 +25,7 @@ class GaussianBic final : public LocalScore {
   double compute(int variable, std::span<const int> parents) const;
 
   std::shared_ptr<const Covariance> covariance_;
-  detail::QueryCache<double> known_;
+  QueryCache<double> known_;
 };
 
 }  // namespace fansite

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Remembers what questions about few variables were answered. Safe to use from several threads. Answers must be
-// functions of the key alone: which of them are remembered depends on the threads. Internal.
+// functions of the key alone: which of them are remembered depends on the threads.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace fansite::detail {
+namespace fansite {
 
 template <class Answer>
 class QueryCache {
@@ -67,4 +67,4 @@ class QueryCache {
   mutable std::array<Shard, kShards> shards_;
 };
 
-}  // namespace fansite::detail
+}  // namespace fansite
