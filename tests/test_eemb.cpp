@@ -28,29 +28,19 @@ TEST(Subsets, ComeBySizeThenInOrder) {
   EXPECT_TRUE(any_subset({5}, 0, 3, -1, [](const List& set) { return !set.empty(); }));
 }
 
-bool leads(const Dag& dag, int from, int to) {
-  if (from == to) return true;
-  const std::vector<int>& children = dag.children(from);
-  return std::any_of(children.begin(), children.end(), [&](int child) { return leads(dag, child, to); });
+TEST(Eemb, IsExactWithATestThatIsNeverWrong) {
+  expect_exact_with_oracle(
+      9, 0.25, [](const IndependenceTest& test, const ClassicalTarget& search) { return eemb(test, search, 0.01, 9); });
 }
 
-// A spouse that is also a further descendant can pass for a neighbour until spouses are known; it is then taken out
-// and, as the algorithm is published, never tried as a spouse. All else is exact.
-TEST(Eemb, IsExactWithATestThatIsNeverWrongButForSpousesThatLookedLikeNeighbours) {
-  const SetSearch search = [](const IndependenceTest& test, const ClassicalTarget& target) {
-    return eemb(test, target, 0.01, 9);
-  };
-  int missing = 0;
-  for_each_oracle_search(9, 0.25, search, [&](const Dag& dag, int target, const List& members) {
-    const List truth = dag.markov_boundary(target);
-    for (const int z : members) EXPECT_TRUE(std::binary_search(truth.begin(), truth.end(), z)) << z;
-    for (const int z : truth) {
-      if (std::binary_search(members.begin(), members.end(), z)) continue;
-      ++missing;
-      EXPECT_TRUE(leads(dag, target, z) && !dag.has_edge(target, z)) << z;
-    }
-  });
-  EXPECT_LE(missing, 10);  // of some 2500 members
+// But not on every graph. Here 6 is a spouse of 1, through 0, and a further descendant, which only {5, 7} separates
+// from
+// 1. It passes for a neighbour until it is known that 7 is a spouse; it is then taken out and, as the algorithm is
+// published, not tried as a spouse.
+TEST(Eemb, LosesASpouseThatLookedLikeANeighbour) {
+  const SeparationOracle oracle(Dag(8, {{1, 0}, {1, 3}, {1, 5}, {5, 6}, {6, 0}, {7, 5}, {7, 6}}));
+  EXPECT_EQ(oracle.dag().markov_boundary(1), (List{0, 3, 5, 6, 7}));
+  EXPECT_EQ(sorted(eemb(oracle, search_of(1, 8), 0.01, 9).members), (List{0, 3, 5, 7}));
 }
 
 TEST(Eemb, NeighboursComeFirst) {
