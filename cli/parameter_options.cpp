@@ -25,17 +25,21 @@ std::string placeholder(const Parameter& parameter) {
   }
 }
 
+// There must be one.
+const Parameter& field_named(const std::string& name, const Parameters& parameters) {
+  const auto& fields = parameters.fields();
+  return *std::find_if(fields.begin(), fields.end(), [&](const Parameter& field) { return field.name == name; });
+}
+
 // "iamb 0.01, tc 0.001" if methods that share an option have different defaults, else "".
 std::string different_defaults(const std::vector<const Method*>& rows, const Parameter& parameter) {
   std::string each;
   bool different = false;
   for (const Method* row : rows) {
     if (!row->parameters.has(parameter.name)) continue;
-    const auto& fields = row->parameters.fields();
-    const auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == parameter.name; });
-    different = different || field->fallback != parameter.fallback;
-    each += fmt::format("{}{} {}", each.empty() ? "" : ", ", row->name, to_text(field->fallback));
+    const Parameter& own = field_named(parameter.name, row->parameters);
+    different = different || own.fallback != parameter.fallback;
+    each += fmt::format("{}{} {}", each.empty() ? "" : ", ", row->name, to_text(own.fallback));
   }
   return different ? each : "";
 }
@@ -119,9 +123,7 @@ void ParameterOptions::apply(const std::string& method, Parameters& parameters) 
     if (!parameters.has(name)) {
       throw ParameterError(name, fmt::format("{} has no such option; {} has it", method, either(owners_.at(name))));
     }
-    const auto& fields = parameters.fields();
-    const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
-    parameters.set(name, parse_value(*field, entry.word));
+    parameters.set(name, parse_value(field_named(name, parameters), entry.word));
   }
 }
 

@@ -51,12 +51,27 @@ TEST(Classical, ThreadsDoNotChangeBits) {
   }
 }
 
+// With every option another than by default, but for the test, which would have to be trained.
 TEST(Classical, ResultsCanBeRepeated) {
   const Dataset data = simulate_linear(8, 1.5, 200, 4).data;
   NoProgress progress;
   for (const std::string& method : kAll) {
     SCOPED_TRACE(method);
-    const Verification verification = verify(to_json(found(method, data), {}), "r.json", data, "", progress);
+    BoundariesParams params(method);
+    for (const Description::Field& field : params.options.fields()) {
+      if (const auto* flag = std::get_if<bool>(&field.fallback)) params.options.set(field.name, !*flag);
+      if (const auto* whole = std::get_if<std::int64_t>(&field.fallback)) params.options.set(field.name, *whole - 1);
+      if (const auto* number = std::get_if<double>(&field.fallback)) params.options.set(field.name, 0.75 * *number);
+      if (!field.choices.empty() && field.name != "test") params.options.set(field.name, field.choices.back());
+    }
+    const std::string json = to_json(markov_boundaries(data, params), {});
+    const nlohmann::json settings = nlohmann::json::parse(json).at("settings");
+    for (const Description::Field& field : params.options.fields()) {
+      const auto held =
+          std::visit([](const auto& value) { return nlohmann::json(value); }, params.options.get(field.name));
+      EXPECT_EQ(settings.at(field.name), held) << field.name;
+    }
+    const Verification verification = verify(json, "r.json", data, "", progress);
     EXPECT_TRUE(verification.same) << verification.difference;
   }
 }

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "fansite/base/sets.h"
 #include "fansite/entropy/gaussian.h"
@@ -23,7 +22,8 @@ class S2tmb {
       neighbours_.push_back(v);
       keep_neighbours(best());
     }
-    for (const int v : std::views::reverse(candidates)) {
+    for (auto place = candidates.rbegin(); place != candidates.rend(); ++place) {
+      const int v = *place;
       if (contains(neighbours_, v)) continue;
       spouses_.push_back(v);
       const BestDag dag = best();
