@@ -89,7 +89,8 @@ def test_the_command_line_has_every_parameter_with_its_default(command, program)
             continue
         found = re.search(rf"^  {option}(?:,--[a-z-]+)*(?: [A-Z,.]+(?:=(\S+))?)", shown, re.M)
         assert found, option
-        if len({other.parameters[parameter.name].default for other in methods if parameter.name in other.parameters}) > 1:
+        sharing = [other.parameters[parameter.name] for other in methods if parameter.name in other.parameters]
+        if any(other.default != parameter.default for other in sharing):
             assert f"{method.name} {parameter.default}" in " ".join(shown.split()), option  # in the text, method by method
         elif parameter.type in ("int", "float"):
             assert float(found[1]) == parameter.default, option
