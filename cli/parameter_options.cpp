@@ -25,6 +25,25 @@ std::string placeholder(const Parameter& parameter) {
   }
 }
 
+// There must be one.
+const Parameter& field_named(const std::string& name, const Parameters& parameters) {
+  const auto& fields = parameters.fields();
+  return *std::find_if(fields.begin(), fields.end(), [&](const Parameter& field) { return field.name == name; });
+}
+
+// "iamb 0.01, tc 0.001" if methods that share an option have different defaults, else "".
+std::string different_defaults(const std::vector<const Method*>& rows, const Parameter& parameter) {
+  std::string each;
+  bool different = false;
+  for (const Method* row : rows) {
+    if (!row->parameters.has(parameter.name)) continue;
+    const Parameter& own = field_named(parameter.name, row->parameters);
+    different = different || own.fallback != parameter.fallback;
+    each += fmt::format("{}{} {}", each.empty() ? "" : ", ", row->name, to_text(own.fallback));
+  }
+  return different ? each : "";
+}
+
 }  // namespace
 
 std::string option_name(const std::string& parameter) {
@@ -39,7 +58,8 @@ std::string option_name(const Parameter& parameter) {
   return on ? "--no-" + name.substr(2) : name;
 }
 
-void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter, const std::string& group) {
+void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter, const std::string& group,
+                                  bool one_default) {
   std::string names = option_name(parameter);
   if (!parameter.also.empty()) names += ",--" + parameter.also;
   Given& given = given_[parameter.name];
@@ -52,7 +72,7 @@ void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter,
     option = command.add_option(names, given.word, parameter.help)->type_name(placeholder(parameter));
     const std::string shown = to_text(parameter.fallback);
     const bool nothing = shown.empty() || (parameter.type == Parameter::Type::duration && shown == "0");
-    if (!nothing) option->default_str(shown);
+    if (!nothing && one_default) option->default_str(shown);
   }
   if (!group.empty()) option->group(group);
   given.option = option;
@@ -60,7 +80,7 @@ void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter,
 
 void ParameterOptions::add(CLI::App& command, const Parameters& parameters, const std::vector<std::string>& left_out) {
   for (const Description::Field& field : parameters.fields()) {
-    if (std::find(left_out.begin(), left_out.end(), field.name) == left_out.end()) add_option(command, field, "");
+    if (std::find(left_out.begin(), left_out.end(), field.name) == left_out.end()) add_option(command, field, "", true);
   }
 }
 
@@ -77,7 +97,10 @@ void ParameterOptions::add_rows(CLI::App& command, const std::vector<const Metho
       const std::vector<std::string>& owners = owners_.at(field.name);
       std::string names;
       for (const std::string& owner : owners) names += (names.empty() ? "" : ", ") + owner;
-      add_option(command, field, owners.size() == rows.size() ? "" : "Options of " + names);
+      const std::string defaults = different_defaults(rows, field);
+      Parameter shown = field;
+      if (!defaults.empty()) shown.help += fmt::format(" (by default {})", defaults);
+      add_option(command, shown, owners.size() == rows.size() ? "" : "Options of " + names, defaults.empty());
     }
   }
 }
@@ -100,9 +123,7 @@ void ParameterOptions::apply(const std::string& method, Parameters& parameters) 
     if (!parameters.has(name)) {
       throw ParameterError(name, fmt::format("{} has no such option; {} has it", method, either(owners_.at(name))));
     }
-    const auto& fields = parameters.fields();
-    const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
-    parameters.set(name, parse_value(*field, entry.word));
+    parameters.set(name, parse_value(field_named(name, parameters), entry.word));
   }
 }
 

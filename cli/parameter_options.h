@@ -49,7 +49,7 @@ class ParameterOptions {
 
  private:
   void add_rows(CLI::App& command, const std::vector<const Method*>& rows, const std::vector<std::string>& left_out);
-  void add_option(CLI::App& command, const Parameter& parameter, const std::string& group);
+  void add_option(CLI::App& command, const Parameter& parameter, const std::string& group, bool one_default);
 
   struct Given {
     std::string word;  // as written

@@ -29,6 +29,9 @@ echo
 echo "=== plan ==="
 "$folder/bench_plan" 1 quick
 echo
+echo "=== classical ==="
+"$folder/bench_classical"
+echo
 echo "=== flow ==="
 "$folder/../fansite" bench flow
 echo

@@ -78,8 +78,8 @@ def test_the_written_constructors_are_up_to_date() -> None:
 def test_the_command_line_has_every_parameter_with_its_default(command, program) -> None:
     shown = program(command, "--help").stdout
     kinds = {"mb": ["boundary"], "plan": ["boundary"], "dag": ["graph", "boundary"], "entropy": ["entropy"]}[command]
-    parameters = [each for kind in kinds for method in fansite.methods(kind) for each in method.parameters.values()]
-    for parameter in parameters:
+    methods = [method for kind in kinds for method in fansite.methods(kind)]
+    for method, parameter in [(method, each) for method in methods for each in method.parameters.values()]:
         if command == "dag" and parameter.name == "refine":
             continue
         option = "--" + parameter.name.replace("_", "-")
@@ -89,7 +89,10 @@ def test_the_command_line_has_every_parameter_with_its_default(command, program)
             continue
         found = re.search(rf"^  {option}(?:,--[a-z-]+)*(?: [A-Z,.]+(?:=(\S+))?)", shown, re.M)
         assert found, option
-        if parameter.type in ("int", "float"):
+        sharing = [other.parameters[parameter.name] for other in methods if parameter.name in other.parameters]
+        if any(other.default != parameter.default for other in sharing):
+            assert f"{method.name} {parameter.default}" in " ".join(shown.split()), option  # in the text, method by method
+        elif parameter.type in ("int", "float"):
             assert float(found[1]) == parameter.default, option
         elif parameter.type == "str":
             assert (found[1] or "") == parameter.default, option
