@@ -97,6 +97,18 @@ TEST(TableOrderTest, BoundariesAreTheSameBitForBit) {
   }
 }
 
+TEST(TableOrderTest, AMethodThatGoesByTheTablesOrderHasIt) {
+  BoundariesParams iamb("iamb");
+  iamb.options.set("order", std::string("index"));
+  std::size_t most = 0;
+  for (const Boundary& boundary : markov_boundaries(table(), iamb).found.boundaries) {
+    const std::vector<int> members = boundary.member_indices();
+    EXPECT_TRUE(std::is_sorted(members.begin(), members.end())) << boundary.target;
+    most = std::max(most, members.size());
+  }
+  EXPECT_GT(most, 1u);
+}
+
 TEST(TableOrderTest, TargetsComeAsTheyWereAskedFor) {
   const Dataset data = table();
   BoundariesParams some = params("gaussian");

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "fansite/base/error.h"
@@ -131,6 +132,17 @@ Context Context::in_content_order() const {
     shared_->ordered = std::move(shared);
   }
   return Context(shared_->ordered, run_, budget_, progress_);
+}
+
+Context Context::for_method(const Method& method) const {
+  return method.can.keeps_table_order ? *this : in_content_order();
+}
+
+std::vector<int> Context::columns_for(const Method& method) const {
+  if (!method.can.keeps_table_order) return content_order().columns;
+  std::vector<int> as_they_come(static_cast<std::size_t>(data().variables()));
+  std::iota(as_they_come.begin(), as_they_come.end(), 0);
+  return as_they_come;
 }
 
 Context Context::with_dependent_rows(std::vector<int> groups, double worth) const {

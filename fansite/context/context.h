@@ -81,6 +81,9 @@ class Context {
   /// find is told in the table's own.
   Context in_content_order() const;
   const ContentOrder& content_order() const;
+  /// The run as this method works on it, and which column of the table stands at each place there.
+  Context for_method(const Method& method) const;
+  std::vector<int> columns_for(const Method& method) const;
 
   /// The same run with these groups of rows, in which they may depend on each other; none if empty. `worth`: how many
   /// independent rows a row, or group, is worth.

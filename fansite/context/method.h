@@ -26,6 +26,9 @@ struct Capabilities {
   bool handles_context = false;        ///< else context columns are refused; so with weights and groups
   bool handles_weights = false;
   bool handles_groups = false;
+  /// Works on rows and columns in the table's own order, because its answer is defined by it (as published); else in an
+  /// order of their contents, in which shuffling changes nothing.
+  bool keeps_table_order = false;
   bool trains = false;  ///< learns from rows: effort, seed and models mean something
   std::vector<std::string> column_kinds = {"continuous"};
 };

@@ -66,6 +66,7 @@ Json list_json(const MethodList<Row>& methods) {
                              {"handles_context", row.can.handles_context},
                              {"handles_weights", row.can.handles_weights},
                              {"handles_groups", row.can.handles_groups},
+                             {"keeps_table_order", row.can.keeps_table_order},
                              {"trains", row.can.trains},
                              {"column_kinds", row.can.column_kinds}};
     entry["parameters"] = parameters_json(row.parameters);

@@ -176,10 +176,10 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   context.require_usable(method, "mb");
   BoundariesResult result;
   {
-    const Context ordered = context.in_content_order();
+    const Context ordered = context.for_method(method);
     const SearchedTargets of_method(ordered.data(), in_order(params.targets, ordered.data()), ordered.facts().copy_of);
     static_cast<BoundaryAnswer&>(result) = method.run({ordered, of_method}, params.options);
-    to_table_order(result, context.content_order().columns);
+    to_table_order(result, context.columns_for(method));
   }
   result.names = context.data().names;
   result.rows = context.data().rows();

@@ -46,7 +46,7 @@ BoundariesResult find_boundaries_first(const Context& context, const GraphMethod
   // Boundaries can take hours, after which it would be late to learn that the graph cannot be searched for.
   if (context.keeps_state()) {
     OutputFile{context.run().checkpoint};
-    if (method.check_checkpoint) method.check_checkpoint(context.in_content_order(), params.options);
+    if (method.check_checkpoint) method.check_checkpoint(context.for_method(method), params.options);
   }
   BoundariesParams boundaries = params.boundaries;
   boundaries.targets.clear();
@@ -101,8 +101,8 @@ CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, 
 
   CausalGraphResult result;
   {
-    const Context ordered = context.in_content_order();
-    const std::vector<int>& order = context.content_order().columns;
+    const Context ordered = context.for_method(method);
+    const std::vector<int> order = context.columns_for(method);
     const ByteMatrix links_of_method = to_content_order(links_among(among, context.facts().takes_part), order);
     static_cast<GraphAnswer&>(result) = method.run({ordered, links_of_method}, params.options);
     to_table_order(result, order);

@@ -53,8 +53,8 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
   context.require_usable(method, "entropy");
   data_hash_ = context.facts().hash;
   warnings_ = context.warnings();
-  place_ = inverse(context.content_order().columns);
-  fitted_ = method.fit(context.in_content_order(), params_.options, 1).value();  // there is always time
+  place_ = inverse(context.columns_for(method));
+  fitted_ = method.fit(context.for_method(method), params_.options, 1).value();  // there is always time
   finish();
   if (!keep_state) remove_state();
   train_seconds_ = watch.seconds();
@@ -71,8 +71,8 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view 
   run.checkpoint.clear();
   const Context context(data_, Knowledge(), run, silent);
   data_hash_ = context.facts().hash;
-  place_ = inverse(context.content_order().columns);
-  const Context ordered = context.in_content_order();
+  place_ = inverse(context.columns_for(method));
+  const Context ordered = context.for_method(method);
   fitted_ =
       method.load && !model.empty() ? method.load(ordered, model) : method.fit(ordered, params_.options, 1).value();
   if (!params_.run.model.empty() && fitted_.model) fitted_.model_hash = hash_of(fitted_.model());

@@ -20,6 +20,7 @@ ABILITIES = {
     "handles_context": "handles context columns",
     "handles_weights": "handles weights",
     "handles_groups": "handles groups of rows",
+    "keeps_table_order": "goes by the order of columns",
     "trains": "trains networks",
 }
 

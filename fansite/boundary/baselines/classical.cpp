@@ -169,6 +169,7 @@ Capabilities classical_capabilities(bool trains) {
           .handles_context = true,
           .handles_weights = true,
           .handles_groups = true,
+          .keeps_table_order = true,
           .trains = trains,
           .column_kinds = {"continuous", "ordered", "atoms"}};
 }
