@@ -252,11 +252,6 @@ TEST(Tests, FisherZIsOfTheContextsCovariance) {
   const FittedTest fitted = fit_test(context, {});
   EXPECT_EQ(fitted.test->test(0, 1, {}).p_value, FisherZ(context.covariance()).test(0, 1, {}).p_value);
   EXPECT_FALSE(fitted.training);
-  RunParams run;
-  run.model = "some.fans";
-  const Context with_model(data, {}, run, progress);
-  EXPECT_EQ(message_of<ParameterError>([&] { fit_test(with_model, {}); }),
-            "[model] the test fisher-z has none; leave it out, or use --test flow");
 }
 
 // y = x² + noise, z on its own: no correlation, but a relation.

@@ -4,12 +4,21 @@
 #include <algorithm>
 
 #include "fansite/base/error.h"
+#include "fansite/boundary/baselines/eemb.h"
+#include "fansite/boundary/baselines/gs.h"
+#include "fansite/boundary/baselines/iamb.h"
+#include "fansite/boundary/baselines/kmb.h"
+#include "fansite/boundary/baselines/s2tmb.h"
+#include "fansite/boundary/baselines/stmb.h"
+#include "fansite/boundary/baselines/tc.h"
 #include "fansite/boundary/fansite.h"
 
 namespace fansite {
 
 MethodList<BoundaryMethod>& boundary_methods() {
-  static MethodList<BoundaryMethod> list("boundary method", "method", {fansite_method()});
+  static MethodList<BoundaryMethod> list("boundary method", "method",
+                                         {fansite_method(), iamb_method(), gs_method(), tc_method(), eemb_method(),
+                                          stmb_method(), s2tmb_method(), kmb_method()});
   return list;
 }
 

@@ -23,8 +23,14 @@ FittedTest fit_flow(const Context& context, Effort effort) {
         "more");
   const Key key = Key{context.run().seed}.split(kDrawKey);
   fitted->estimator->complete(context.data(), context.facts(), {}, key, context.progress());
-  return {std::make_unique<FlowTest>(std::move(fitted->estimator)), std::move(fitted->parameters), fitted->training,
-          fitted->model_hash, std::move(fitted->warnings)};
+  FittedTest result;
+  result.networks = std::move(fitted->estimator);
+  result.test = std::make_unique<FlowTest>(result.networks);
+  result.parameters = std::move(fitted->parameters);
+  result.training = fitted->training;
+  result.model_hash = fitted->model_hash;
+  result.warnings = std::move(fitted->warnings);
+  return result;
 }
 
 }  // namespace
@@ -44,9 +50,6 @@ const Description& TestParams::description() {
 FittedTest fit_test(const Context& context, const TestParams& params) {
   // Where nothing can be learnt of two columns there is nothing to train on, and every pair is independent.
   if (params.kind == TestKind::flow && context.learnable_columns() >= 2) return fit_flow(context, params.effort);
-  if (params.kind == TestKind::fisher_z && !context.run().model.empty()) {
-    throw ParameterError("model", "the test fisher-z has none; leave it out, or use --test flow");
-  }
   FittedTest fitted;
   fitted.test = std::make_unique<FisherZ>(context.covariance(), params.legacy_onesided);
   return fitted;

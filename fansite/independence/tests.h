@@ -12,6 +12,7 @@
 #include "fansite/base/parameters.h"
 #include "fansite/context/context.h"
 #include "fansite/context/effort.h"
+#include "fansite/entropy/entropy.h"
 #include "fansite/entropy/training_report.h"
 #include "fansite/independence/independence_test.h"
 
@@ -37,10 +38,11 @@ struct TestParams {
 /// A test fitted to a table, and what a result says of the fitting.
 struct FittedTest {
   std::unique_ptr<IndependenceTest> test;
-  Parameters parameters;                    ///< of the networks, in force
-  std::optional<TrainingReport> training;   ///< nothing if nothing was trained
-  std::optional<std::uint64_t> model_hash;  ///< of a model that was given, or whose state is kept
-  std::vector<std::string> warnings;        ///< one sentence each
+  std::shared_ptr<const SearchEstimator> networks;  ///< that the test asks; null: none
+  Parameters parameters;                            ///< of the networks, in force
+  std::optional<TrainingReport> training;           ///< nothing if nothing was trained
+  std::optional<std::uint64_t> model_hash;          ///< of a model that was given, or whose state is kept
+  std::vector<std::string> warnings;                ///< one sentence each
 };
 
 /// Networks are trained, or read where the run says so. A UsageError if there is no time for that.
