@@ -145,7 +145,7 @@ TEST(Methods, UnknownOnesAreToldWhichThereAre) {
   params.method = "tarot";
   EXPECT_THAT(message_of<ParameterError>(
                   [&] { causal_graph(simulate_linear(3, 1, 50, 1).data, nullptr, {}, params, progress); }),
-              HasSubstr("[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd or pc"));
+              HasSubstr("[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc or ges"));
 }
 
 TEST(Methods, WhatAMethodCannotDoOthersMay) {
@@ -156,7 +156,7 @@ TEST(Methods, WhatAMethodCannotDoOthersMay) {
   EXPECT_EQ(message("fansite-anm", &Capabilities::satisfies_knowledge, "satisfy prior knowledge"),
             "nothing was thrown");
   EXPECT_EQ(message("sdcd", &Capabilities::satisfies_knowledge, "satisfy prior knowledge"),
-            "[method] sdcd cannot satisfy prior knowledge; fansite-anm or pc can");
+            "[method] sdcd cannot satisfy prior knowledge; fansite-anm, pc or ges can");
   EXPECT_EQ(message("fansite-dcd", &Capabilities::can_be_cut_short, "be cut short"),
             "[method] fansite-dcd cannot be cut short; fansite-anm can");
   EXPECT_EQ(message("sdcd", &Capabilities::trains, "read minds"),
@@ -373,7 +373,8 @@ TEST(Repeatable, AGraphWithEveryParameterOfItsMethodChanged) {
         {"check_every", std::int64_t{2}},
         {"mask_threshold", 0.001},
         {"threshold", 0.001}}},
-      {"pc", {}}};
+      {"pc", {}},
+      {"ges", {}}};
   for (const std::string& method : graph_methods().names()) {
     SCOPED_TRACE(method);
     const CausalGraphResult result = changed_graph(method, given.at(method), data);
