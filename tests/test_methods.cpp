@@ -145,7 +145,7 @@ TEST(Methods, UnknownOnesAreToldWhichThereAre) {
   params.method = "tarot";
   EXPECT_THAT(message_of<ParameterError>(
                   [&] { causal_graph(simulate_linear(3, 1, 50, 1).data, nullptr, {}, params, progress); }),
-              HasSubstr("[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc or ges"));
+              HasSubstr("[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges or marvel"));
 }
 
 TEST(Methods, WhatAMethodCannotDoOthersMay) {
@@ -374,7 +374,8 @@ TEST(Repeatable, AGraphWithEveryParameterOfItsMethodChanged) {
         {"mask_threshold", 0.001},
         {"threshold", 0.001}}},
       {"pc", {}},
-      {"ges", {}}};
+      {"ges", {}},
+      {"marvel", {}}};
   for (const std::string& method : graph_methods().names()) {
     SCOPED_TRACE(method);
     const CausalGraphResult result = changed_graph(method, given.at(method), data);

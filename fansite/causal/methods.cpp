@@ -2,6 +2,7 @@
 #include "fansite/causal/methods.h"
 
 #include "fansite/causal/baselines/ges.h"
+#include "fansite/causal/baselines/marvel.h"
 #include "fansite/causal/baselines/pc.h"
 #include "fansite/causal/dcd/methods.h"
 #include "fansite/causal/fansite_anm.h"
@@ -11,7 +12,7 @@ namespace fansite {
 MethodList<GraphMethod>& graph_methods() {
   static MethodList<GraphMethod> list("graph method", "method",
                                       {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(),
-                                       causal::pc_method(), causal::ges_method()});
+                                       causal::pc_method(), causal::ges_method(), causal::marvel_method()});
   return list;
 }
 
