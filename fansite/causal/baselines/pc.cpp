@@ -252,7 +252,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   PcResult found = pc(*fitted.test, links_with_scale(problem), context.knowledge(), params, context.progress());
   GraphAnswer answer;
   answer.warnings = fitted.warnings;
-  answer.how = fmt::format("{} tests, given {} variables at most", found.tests, found.largest_given);
+  answer.how = fmt::format("{} tests, given at most {}", found.tests, found.largest_given);
   answer.details = {{"tests", std::int64_t{found.tests}},
                     {"largest_given", std::int64_t{found.largest_given}},
                     {"max_given_reached", found.limited},
