@@ -51,6 +51,17 @@ TEST(EquivalenceClass, SemiDirectedPathsAreBlockedByWhatIsOnThem) {
   EXPECT_FALSE(collider.blocked(0, 2, {}));
 }
 
+TEST(GaussianBic, OfCandidatesTogetherIsThatOfEachAlone) {
+  const Dag dag = random_dag(8, 0.6, 4);
+  const GaussianBic score(population(dag, 1000, 4));
+  const std::vector<int> parents = {5, 1, 3}, candidates = {0, 2, 4, 6};
+  const std::vector<double> together = score.score_each(7, parents, candidates);
+  ASSERT_EQ(together.size(), candidates.size());
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    EXPECT_NEAR(together[k], score.score(7, std::vector<int>{5, 1, 3, candidates[k]}), 1e-8);
+  }
+}
+
 // ---- With the score of infinitely many rows -------------------------------------------------------------------------
 
 TEST(Ges, KnownGraphs) {

@@ -78,7 +78,6 @@ class Ges {
         progress_(progress),
         class_(variables()),
         operators_(at(variables())),
-        alone_(at(variables())),
         limited_(at(variables()), 0) {}
 
   GesResult run() && {
@@ -101,34 +100,15 @@ class Ges {
     return score_.score(y, joined(parents, {x})) - score_.score(y, parents) - price_;
   }
 
-  // What x gains as a parent of y beside y's parents and nothing else: most operators are that, and most steps leave a
-  // variable's parents as they were.
-  struct Alone {
-    bool known = false;
-    std::vector<int> parents = {};
-    Vector gains = {};
-  };
-
-  void know_alone(int y) {
-    Alone& alone = alone_[at(y)];
-    if (alone.known && alone.parents == class_.parents(y)) return;
-    alone = {true, class_.parents(y), Vector::Zero(variables())};
-    const double without = score_.score(y, alone.parents);
-    for (int x = 0; x < variables(); ++x) {
-      if (!links_(x, y) || contains(alone.parents, x)) continue;
-      alone.gains(x) = score_.score(y, joined(alone.parents, {x})) - without - price_;
-    }
-  }
-
-  // Every set T of `open`, from place `next` on, with which the clique stays one.
+  // Every set of `open`, from place `next` on, with which the clique stays one.
   template <class Visit>
-  void for_each_clique(const std::vector<int>& clique, const std::vector<int>& chosen, const std::vector<int>& open,
-                       std::size_t next, const Visit& visit) const {
-    visit(clique, chosen);
+  void for_each_clique(const std::vector<int>& clique, const std::vector<int>& open, std::size_t next,
+                       const Visit& visit) const {
+    visit(clique);
     for (std::size_t k = next; k < open.size(); ++k) {
       const bool fits =
           std::all_of(clique.begin(), clique.end(), [&](int node) { return class_.linked(node, open[k]); });
-      if (fits) for_each_clique(joined(clique, {open[k]}), joined(chosen, {open[k]}), open, k + 1, visit);
+      if (fits) for_each_clique(joined(clique, {open[k]}), open, k + 1, visit);
     }
   }
 
@@ -136,24 +116,37 @@ class Ges {
     return class_.parents(y).size() + others + 1 > at(params_.max_parents);
   }
 
+  // Clique by clique of neighbours, since all that can be added beside one are scored at once.
   std::vector<Operator> insertions(int y) {
     std::vector<Operator> found;
-    know_alone(y);
-    const Vector& alone = alone_[at(y)].gains;
+    std::vector<std::pair<int, std::vector<int>>> candidates;  // x, and the neighbours of y that are linked to it
     for (int x = 0; x < variables(); ++x) {
       if (!links_(x, y) || class_.linked(x, y) || !knowledge_.may_neighbour(x, y)) continue;
-      const std::vector<int> near = class_.linked_neighbours(x, y);
-      if (!class_.is_clique(near)) continue;
-      for_each_clique(near, {}, class_.unlinked_neighbours(x, y), 0,
-                      [&](const std::vector<int>& clique, const std::vector<int>& set) {
-                        if (too_many(y, clique.size())) {
-                          limited_[at(y)] = 1;
-                          return;
-                        }
-                        const double gained = clique.empty() ? alone(x) : gain(y, joined(clique, class_.parents(y)), x);
-                        if (gained > kLeastGain) found.push_back({gained, x, y, set, clique});
-                      });
+      candidates.emplace_back(x, class_.linked_neighbours(x, y));
     }
+    for_each_clique({}, class_.neighbours(y), 0, [&](const std::vector<int>& clique) {
+      std::vector<int> added;
+      std::vector<const std::vector<int>*> near;
+      for (const auto& [x, linked] : candidates) {
+        if (!std::includes(clique.begin(), clique.end(), linked.begin(), linked.end())) continue;
+        added.push_back(x);
+        near.push_back(&linked);
+      }
+      if (added.empty()) return;
+      if (too_many(y, clique.size())) {
+        limited_[at(y)] = 1;
+        return;
+      }
+      const std::vector<int> given = joined(clique, class_.parents(y));
+      const std::vector<double> scores = score_.score_each(y, given, added);
+      const double least = score_.score(y, given) + price_;
+      for (std::size_t k = 0; k < added.size(); ++k) {
+        if (scores[k] - least <= kLeastGain) continue;
+        std::vector<int> set = clique;
+        for (const int node : *near[k]) std::erase(set, node);
+        found.push_back({scores[k] - least, added[k], y, std::move(set), clique});
+      }
+    });
     return found;
   }
 
@@ -162,7 +155,7 @@ class Ges {
     for (const int x : joined(class_.parents(y), class_.neighbours(y))) {
       if (knowledge_.requires_link(x, y)) continue;
       const std::vector<int> near = class_.linked_neighbours(x, y), parents = without(class_.parents(y), x);
-      for_each_clique({}, {}, near, 0, [&](const std::vector<int>& clique, const std::vector<int>&) {
+      for_each_clique({}, near, 0, [&](const std::vector<int>& clique) {
         const double gained = -gain(y, joined(clique, parents), x);
         if (gained <= kLeastGain) return;
         std::vector<int> set = near;
@@ -291,8 +284,7 @@ class Ges {
   Progress& progress_;
   EquivalenceClass class_;
   std::vector<std::vector<Operator>> operators_;  // into each variable that gain something, the best first
-  std::vector<Alone> alone_;
-  std::vector<char> limited_;  // per variable, so that threads write apart
+  std::vector<char> limited_;                     // per variable, so that threads write apart
   int refused_ = 0;
 };
 

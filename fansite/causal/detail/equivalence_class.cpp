@@ -36,27 +36,10 @@ EquivalenceClass::EquivalenceClass(const Dag& dag) : EquivalenceClass(dag.nodes(
   complete();
 }
 
-bool EquivalenceClass::is_clique(const std::vector<int>& set) const {
-  for (std::size_t a = 0; a < set.size(); ++a) {
-    for (std::size_t b = a + 1; b < set.size(); ++b) {
-      if (!linked(set[a], set[b])) return false;
-    }
-  }
-  return true;
-}
-
 std::vector<int> EquivalenceClass::linked_neighbours(int x, int y) const {
   std::vector<int> found;
   for (const int node : neighbours(y)) {
     if (node != x && linked(node, x)) found.push_back(node);
-  }
-  return found;
-}
-
-std::vector<int> EquivalenceClass::unlinked_neighbours(int x, int y) const {
-  std::vector<int> found;
-  for (const int node : neighbours(y)) {
-    if (node != x && !linked(node, x)) found.push_back(node);
   }
   return found;
 }

@@ -23,10 +23,8 @@ class EquivalenceClass {
   const std::vector<int>& neighbours(int node) const { return neighbours_[at(node)]; }
   const std::vector<int>& parents(int node) const { return parents_[at(node)]; }
   bool linked(int i, int j) const { return mark_(i, j) != kNone || mark_(j, i) != kNone; }
-  bool is_clique(const std::vector<int>& set) const;
-  /// Neighbours of y that are linked to x, and those that are not.
+  /// Neighbours of y that are linked to x.
   std::vector<int> linked_neighbours(int x, int y) const;
-  std::vector<int> unlinked_neighbours(int x, int y) const;
   /// Whether every path from y to x that goes along arrows and undirected edges has a node of the set.
   bool blocked(int y, int x, const std::vector<int>& set) const;
 
