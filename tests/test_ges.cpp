@@ -44,11 +44,13 @@ TEST(EquivalenceClass, OfADagHasTheDirectionsThatAllItsGraphsShare) {
 
 TEST(EquivalenceClass, SemiDirectedPathsAreBlockedByWhatIsOnThem) {
   const EquivalenceClass chain(Dag(4, {{0, 1}, {1, 2}, {2, 3}}));  // undirected
-  EXPECT_FALSE(chain.blocked(0, 3, {}));
-  EXPECT_TRUE(chain.blocked(0, 3, {2}));
+  EXPECT_THAT(chain.open_path(0, 3, {}), ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(chain.is_path({0, 1, 2, 3}));
+  EXPECT_THAT(chain.open_path(0, 3, {2}), IsEmpty());
   const EquivalenceClass collider(Dag(3, {{0, 2}, {1, 2}}));
-  EXPECT_TRUE(collider.blocked(0, 1, {}));
-  EXPECT_FALSE(collider.blocked(0, 2, {}));
+  EXPECT_THAT(collider.open_path(0, 1, {}), IsEmpty());
+  EXPECT_FALSE(collider.is_path({0, 2, 1}));
+  EXPECT_THAT(collider.open_path(0, 2, {}), ElementsAre(0, 2));
 }
 
 TEST(GaussianBic, OfCandidatesTogetherIsThatOfEachAlone) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -27,7 +28,8 @@ struct Operator {
   double gain = 0;
   int x = 0, y = 0;
   std::vector<int> set = {};     // neighbours of y that the operator directs
-  std::vector<int> clique = {};  // Insert: what must block the paths from y to x
+  std::vector<int> clique = {};  // Insert: what must block the paths from y to x …
+  std::vector<int> path = {};    // … and one that it did not block when last asked
 
   bool better_than(const Operator& other) const {
     return std::tie(other.gain, x, y, set) < std::tie(gain, other.x, other.y, other.set);
@@ -199,23 +201,28 @@ class Ges {
 
   // Each variable's operators in turn, the best of all first; what cannot be done now stays for later.
   std::optional<Operator> apply_best(bool insert, std::vector<int>& changed) {
-    std::vector<std::size_t> place(at(variables()), 0);
-    while (true) {
-      const Operator* best = nullptr;
-      for (int y = 0; y < variables(); ++y) {
-        if (place[at(y)] == operators_[at(y)].size()) continue;
-        const Operator& first = operators_[at(y)][place[at(y)]];
-        if (best == nullptr || first.better_than(*best)) best = &first;
-      }
-      if (best == nullptr) return std::nullopt;
-      ++place[at(best->y)];
-      if (insert && !class_.blocked(best->y, best->x, best->clique)) continue;
-      if (!try_to_apply(*best, insert, changed)) {
-        ++refused_;
-        continue;
-      }
-      return *best;
+    const auto worse = [](const Operator* a, const Operator* b) { return b->better_than(*a); };
+    std::priority_queue<Operator*, std::vector<Operator*>, decltype(worse)> first(worse);
+    for (std::vector<Operator>& own : operators_) {
+      if (!own.empty()) first.push(own.data());
     }
+    while (!first.empty()) {
+      Operator* best = first.top();
+      first.pop();
+      std::vector<Operator>& own = operators_[at(best->y)];
+      if (best != &own.back()) first.push(best + 1);
+      if (insert && !is_blocked(*best)) continue;
+      if (try_to_apply(*best, insert, changed)) return *best;
+      ++refused_;
+    }
+    return std::nullopt;
+  }
+
+  // In dense graphs most operators wait for a path to be blocked: the one that was open is looked at first.
+  bool is_blocked(Operator& insertion) const {
+    if (class_.is_path(insertion.path)) return false;
+    insertion.path = class_.open_path(insertion.y, insertion.x, insertion.clique);
+    return insertion.path.empty();
   }
 
   bool try_to_apply(const Operator& best, bool insert, std::vector<int>& changed) {

@@ -44,24 +44,36 @@ std::vector<int> EquivalenceClass::linked_neighbours(int x, int y) const {
   return found;
 }
 
-bool EquivalenceClass::blocked(int y, int x, const std::vector<int>& set) const {
-  std::vector<char> seen(at(nodes()), 0);
-  for (const int node : set) seen[at(node)] = 1;
-  seen[at(y)] = 1;
+std::vector<int> EquivalenceClass::open_path(int y, int x, const std::vector<int>& set) const {
+  constexpr int kUnseen = -1, kNever = -2;
+  std::vector<int> before(at(nodes()), kUnseen);
+  for (const int node : set) before[at(node)] = kNever;
+  before[at(y)] = y;
   std::vector<int> waiting = {y};
   while (!waiting.empty()) {
     const int node = waiting.back();
     waiting.pop_back();
     for (const auto* list : {&children_[at(node)], &neighbours_[at(node)]}) {
       for (const int next : *list) {
-        if (next == x) return false;
-        if (seen[at(next)]) continue;
-        seen[at(next)] = 1;
+        if (before[at(next)] != kUnseen) continue;
+        before[at(next)] = node;
         waiting.push_back(next);
+        if (next != x) continue;
+        std::vector<int> path = {x};
+        while (path.back() != y) path.push_back(before[at(path.back())]);
+        std::reverse(path.begin(), path.end());
+        return path;
       }
     }
   }
-  return true;
+  return {};
+}
+
+bool EquivalenceClass::is_path(const std::vector<int>& nodes) const {
+  for (std::size_t k = 1; k < nodes.size(); ++k) {
+    if (mark_(nodes[k - 1], nodes[k]) == kNone) return false;
+  }
+  return nodes.size() > 1;
 }
 
 void EquivalenceClass::set_arrow(int from, int to) {

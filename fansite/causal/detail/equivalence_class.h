@@ -25,8 +25,11 @@ class EquivalenceClass {
   bool linked(int i, int j) const { return mark_(i, j) != kNone || mark_(j, i) != kNone; }
   /// Neighbours of y that are linked to x.
   std::vector<int> linked_neighbours(int x, int y) const;
-  /// Whether every path from y to x that goes along arrows and undirected edges has a node of the set.
-  bool blocked(int y, int x, const std::vector<int>& set) const;
+  /// The nodes of a path from y to x that goes along arrows and undirected edges and has no node of the set; empty if
+  /// the set blocks them all.
+  std::vector<int> open_path(int y, int x, const std::vector<int>& set) const;
+  /// Whether there still is a path through these nodes.
+  bool is_path(const std::vector<int>& nodes) const;
 
   /// Adds x → y and directs t → y for all of the set, neighbours of y. The graph must have an extension, which the
   /// conditions of the operator ensure; so with the others. Returns the nodes whose parents or neighbours are others
