@@ -15,12 +15,15 @@ import contextlib
 import importlib.metadata
 import io
 import json
+import os
 import platform
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of small matrices several are slower, tenfold on a busy machine
 
 import numpy as np
 from causallearn.search.ConstraintBased.PC import pc
