@@ -48,6 +48,7 @@ inline std::vector<Tables> all_tables() {
     return tables;
   };
   return {{"gp_d30", {"gp_d30_seed42.npz", "gp_d30_seed123.npz", "gp_d30_seed1234.npz"}},
+          {"linear_d100", {"linear_d100_seed42.npz", "linear_d100_seed123.npz"}},
           {"sachs", {"sachs"}},
           {"syntren", {"syntren"}},
           {"sergio", {"sergio"}},
@@ -77,7 +78,8 @@ inline Table load_table(const std::string& file, int order) {
   check_data(stored.variables() == truth.dag.nodes() && (!folder || stored.names == truth.names),
              "[bench] {}: the graph is not of the table's columns", file);
   const std::vector<int> column = Random(Key{static_cast<std::uint64_t>(order)}).permutation(stored.variables());
-  const std::string which = file.starts_with("gp_") ? file.substr(7, file.find('.') - 7) + ", " : "";
+  const auto seed = file.find("seed");
+  const std::string which = folder ? "" : file.substr(seed, file.find('.') - seed) + ", ";
   Table table{fmt::format("{}order {}", which, order), order, stored, Dag(truth.dag.adjacency()(column, column))};
   table.data.values = stored.values(Eigen::all, column);
   for (std::size_t i = 0; i < column.size(); ++i) {

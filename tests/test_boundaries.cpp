@@ -27,6 +27,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // a → b → c and d apart, 500 rows.
 Dataset chain() {
@@ -179,6 +180,28 @@ TEST(DependentRows, CountForLessWhereTheyAreAlike) {
     return least;
   };
   EXPECT_GT(nearest(found), nearest(as_if));
+}
+
+// What relates the columns may be the batch.
+TEST(DependentRows, MembersAreFragileWhereMeansChangeAlongTheRows) {
+  Dataset data = chain();
+  Random random(Key{8});
+  for (Index j = 0; j < 4; ++j) {
+    for (Index batch = 0; batch < 4; ++batch) data.values.col(j).segment(batch * 125, 125).array() += 3 * random.normal();
+  }
+  const BoundariesResult found = markov_boundaries(data, gaussian());
+  EXPECT_THAT(found.warnings, Contains(HasSubstr("change along the rows")));
+  ASSERT_FALSE(found.found.moral_edges.empty());
+  for (const Boundary& boundary : found.found.boundaries) {
+    for (const Member& member : boundary.members) EXPECT_TRUE(member.fragile);
+  }
+}
+
+TEST(CoarseColumns, AreSaidToHideRelations) {
+  Dataset data = chain();
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings, Not(Contains(HasSubstr("five values or fewer"))));
+  data.values.leftCols(2) = (data.values.leftCols(2).array() > 0).cast<double>();
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings, Contains(HasSubstr("2 of 4 columns have five values")));
 }
 
 // ---- Automatic choice -----------------------------------------------------------------------------------------------

@@ -252,5 +252,44 @@ TEST(OrientationProperty, OfLargeGraphsKeepsLinksAndGrowsWithDecisions) {
   }));
 }
 
+// ---- Extensions -----------------------------------------------------------------------------------------------------
+
+TEST(Extension, OfAClassIsOneOfItsGraphs) {
+  EXPECT_TRUE(rc::check("the same links, the same class, every decided edge", [] {
+    Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
+    const Dag dag = random_dag(random, 1 + static_cast<int>(random.below(12)), random.uniform(0, 1));
+    const ByteMatrix none = ByteMatrix::Zero(dag.nodes(), dag.nodes());
+    const PartialDag graph = oriented(dag, random_decisions(random, dag));
+    const std::optional<Dag> found = consistent_extension(graph);
+    RC_ASSERT(found.has_value());
+    RC_ASSERT((found->adjacency().array() >= graph.directed.array()).all());
+    RC_ASSERT(equal(oriented(*found, none), oriented(dag, none)));
+  }));
+}
+
+TEST(Extension, ThereIsNoneOfASquareWithoutDirections) {
+  // However a square is directed, it has a cycle or a collider.
+  const ByteMatrix links = matrix_of(4, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {3, 0}, {0, 3}});
+  EXPECT_FALSE(consistent_extension({ByteMatrix::Zero(4, 4), links}).has_value());
+  EXPECT_FALSE(consistent_extension({matrix_of(3, {{0, 1}, {1, 2}, {2, 0}}), ByteMatrix::Zero(3, 3)}).has_value());
+}
+
+TEST(MeekRules, CloseAGraphAsTheyDoThatOfADag) {
+  EXPECT_TRUE(rc::check("from a class and decisions to what they make certain", [] {
+    Random random(Key{*rc::gen::arbitrary<std::uint64_t>()});
+    const Dag dag = random_dag(random, 1 + static_cast<int>(random.below(10)), random.uniform(0, 1));
+    PartialDag graph = oriented(dag, ByteMatrix::Zero(dag.nodes(), dag.nodes()));
+    const ByteMatrix decided = random_decisions(random, dag);
+    for (int i = 0; i < dag.nodes(); ++i) {
+      for (int j = 0; j < dag.nodes(); ++j) {
+        if (!decided(i, j)) continue;
+        graph.directed(i, j) = 1;
+        graph.undirected(i, j) = graph.undirected(j, i) = 0;
+      }
+    }
+    RC_ASSERT(equal(closed_under_meek_rules(graph), oriented(dag, decided)));
+  }));
+}
+
 }  // namespace
 }  // namespace fansite::causal

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include <cmath>
 
 #include "fansite/run/boundaries.h"
@@ -54,6 +58,37 @@ TEST(RowDependence, OfWalksAndSlowSeriesIsFound) {
     EXPECT_NEAR(half.inflation, 5.0 / 3, 0.6) << seed;
     EXPECT_NEAR(half.correlation, 0.5, 0.15) << seed;
   }
+}
+
+// Four batches with means of their own: rows are independent given the batch, and the table does not hold it.
+TEST(RowDependence, BatchesAndDriftAreFound) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Dataset clean = simulate_linear(8, 2, 400, seed).data, batches = clean, drift = clean;
+    Random random(Key{seed});
+    for (Index j = 0; j < 8; ++j) {
+      const double scale = std::sqrt((clean.values.col(j).array() - clean.values.col(j).mean()).square().mean());
+      for (Index batch = 0; batch < 4; ++batch) {
+        batches.values.col(j).segment(batch * 100, 100).array() += 1.5 * scale * random.normal();
+      }
+      drift.values.col(j) += scale * Vector::LinSpaced(400, -1, 1);
+    }
+    EXPECT_THAT(of(clean).shifting, IsEmpty()) << seed;
+    for (const Dataset& table : {batches, drift}) {
+      const RowDependence rows = of(table);
+      const bool told = rows.shifting.size() >= 4 || rows.inflation > 1;
+      EXPECT_TRUE(told) << seed;
+      EXPECT_FALSE(rows.sentences(default_names(8)).empty()) << seed;
+    }
+    EXPECT_GT(of(batches).shift, 0.1) << seed;
+  }
+}
+
+TEST(RowDependence, RowsSortedByAColumnAreNoDrift) {
+  Dataset data = simulate_linear(8, 2, 400, 2).data;
+  std::vector<int> order(400);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return data.values(a, 3) < data.values(b, 3); });
+  EXPECT_THAT(of(take_rows(data, order)).shifting, IsEmpty());
 }
 
 TEST(RowDependence, OneColumnInOrderIsNone) {

@@ -365,8 +365,19 @@ std::optional<Context> with_dependence(const Context& context, const std::string
   return context.with_dependent_rows(std::move(groups), worth);
 }
 
-BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
-  const auto& params = parameters.as<FansiteParams>();
+// What changes along the rows is a cause that is not in the table. That it moves one end is seen, that it does not move
+// the other is not.
+void mark_shifting(const RowDependence& rows, Boundaries& found) {
+  if (rows.shifting.empty()) return;
+  const auto shifts = [&](int variable) { return contains(rows.shifting, variable); };
+  for (Boundary& boundary : found.boundaries) {
+    for (Member& member : boundary.members) {
+      if (shifts(boundary.target) || shifts(member.variable)) member.fragile = true;
+    }
+  }
+}
+
+BoundaryAnswer run_as_rows_are(const BoundaryProblem& problem, const FansiteParams& params) {
   const std::optional<Context> dependent = with_dependence(problem.context, params.block);
   if (!dependent) return answer_to(problem, params);
   BoundaryAnswer answer = answer_to({*dependent, problem.targets}, params);
@@ -382,6 +393,12 @@ BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters)
                                        "it as one, --block LENGTH takes so many in a row together",
                                        data.row_worth));
   }
+  return answer;
+}
+
+BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
+  BoundaryAnswer answer = run_as_rows_are(problem, parameters.as<FansiteParams>());
+  mark_shifting(problem.context.row_dependence(), answer.found);
   return answer;
 }
 

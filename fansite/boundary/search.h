@@ -82,7 +82,9 @@ struct Member {
   /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
   double stability = std::numeric_limits<double>::quiet_NaN();
   Robustness robustness = {};
-  bool fragile = false;  ///< it touches a pair of which a causal graph leaves over what is related (hidden causes)
+  /// It touches a pair of which a causal graph leaves over what is related (hidden causes), or a variable whose
+  /// mean changes along the rows (batches, drift).
+  bool fragile = false;
   /// Variables outside that tell at least half of what this member alone tells, the best first.
   std::vector<StandIn> interchangeable = {};
 };

@@ -20,9 +20,13 @@ class GaussianBic final : public LocalScore {
 
   int variables() const override { return covariance_->variables(); }
   double score(int variable, std::span<const int> parents) const override;
+  /// One factorisation for all candidates; the last bits may be others than one by one.
+  std::vector<double> score_each(int variable, std::span<const int> parents,
+                                 std::span<const int> candidates) const override;
 
  private:
   double compute(int variable, std::span<const int> parents) const;
+  double of_share(int variable, double share, std::size_t parents) const;
 
   std::shared_ptr<const Covariance> covariance_;
   QueryCache<double> known_;

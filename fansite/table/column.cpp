@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace fansite {
 
@@ -29,6 +30,14 @@ ColumnKind recognised_kind(const Eigen::Ref<const Vector>& values) {
   if (few || static_cast<double>(repeated) >= kNearlyAll * rows) return ColumnKind::ordered;
   const bool no_atom = static_cast<double>(most) <= std::max(2.0, kLargestAtom * rows);
   return no_atom && static_cast<double>(repeated) <= kHardlyAny * rows ? ColumnKind::continuous : ColumnKind::atoms;
+}
+
+std::size_t distinct_values(const Eigen::Ref<const Vector>& values) {
+  std::set<double> distinct;
+  for (const double value : values) {
+    if (!std::isnan(value)) distinct.insert(value);
+  }
+  return distinct.size();
 }
 
 }  // namespace fansite

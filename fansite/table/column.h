@@ -41,4 +41,7 @@ struct Column {
 ///   atoms        else
 ColumnKind recognised_kind(const Eigen::Ref<const Vector>& values);
 
+/// Of the cells that are not missing.
+std::size_t distinct_values(const Eigen::Ref<const Vector>& values);
+
 }  // namespace fansite

@@ -72,6 +72,29 @@ Matrix autocorrelations(const Matrix& columns, Index lags) {
   return result;
 }
 
+// Columns whose means over eleven stretches of rows differ beyond chance, and which share of the median one's variance
+// that is. Scores have variance 1, so Σ n m² is χ² with ten degrees of freedom if nothing changes.
+void find_shifts(const ColumnScores& columns, RowDependence& result) {
+  const Index n = columns.scores.rows();
+  const auto d = static_cast<double>(columns.owner.size());
+  std::vector<double> shares;
+  for (Index j = 0; j < columns.scores.cols(); ++j) {
+    double squares = 0;
+    for (Index stretch = 0; stretch <= kLags; ++stretch) {
+      const Index from = stretch * n / (kLags + 1), to = (stretch + 1) * n / (kLags + 1);
+      const double cells = columns.there.col(j).segment(from, to - from).sum();
+      const double sum = columns.scores.col(j).segment(from, to - from).sum();
+      if (cells > 0) squares += sum * sum / cells;
+    }
+    if (d * chi_square_10_tail(squares) > kLevel) continue;
+    shares.push_back(std::max(squares - kLags, 0.0) / columns.there.col(j).sum());
+    const int column = columns.owner[static_cast<std::size_t>(j)];
+    if (result.shifting.empty() || result.shifting.back() != column) result.shifting.push_back(column);
+  }
+  if (shares.size() < 2 || 2 * shares.size() < columns.owner.size()) result.shifting.clear();
+  if (!result.shifting.empty()) result.shift = median(std::move(shares));
+}
+
 // Whether values are evenly spaced and each as frequent as the others, the last ones apart: a clock, not a measurement.
 bool counts_time(const std::map<double, Index>& rows_of) {
   if (rows_of.size() < 10) return false;
@@ -102,6 +125,14 @@ bool is_sorted_by(const Eigen::Ref<const Vector>& values) {
   if (levels < 2 || counts_time(rows_of)) return false;
   const bool together = ups + downs == levels - 1 && levels <= values.size() / 2;
   return together || ups == 0 || downs == 0;
+}
+
+// The first column that takes part and the rows are sorted by; −1: none.
+int column_sorted_by(const Dataset& data, const TableFacts& facts) {
+  for (int j = 0; j < data.variables(); ++j) {
+    if (facts.takes_part[static_cast<std::size_t>(j)] != 0 && is_sorted_by(data.values.col(j))) return j;
+  }
+  return -1;
 }
 
 // How many pairs of rows would be equal by chance if half of the columns, those with the most values, were independent.
@@ -200,10 +231,11 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts) {
     if (result.columns.empty() || result.columns.back() != column) result.columns.push_back(column);
   }
   const double inflation = median_inflation(correlations, owner);
-  if (2 * along.size() < owner.size() || inflation <= RowDependence::kInflation) return result;
-  for (int j = 0; j < data.variables() && result.sorted_by < 0; ++j) {
-    if (facts.takes_part[static_cast<std::size_t>(j)] != 0 && is_sorted_by(data.values.col(j))) result.sorted_by = j;
+  if (2 * along.size() < owner.size() || inflation <= RowDependence::kInflation) {
+    if (column_sorted_by(data, facts) < 0) find_shifts(columns, result);
+    return result;
   }
+  result.sorted_by = column_sorted_by(data, facts);
   std::vector<double> at_lag;
   for (Index k = 0; k < correlations.rows(); ++k) {
     std::vector<double> sizes;
@@ -241,6 +273,12 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
         "rows are worth about {:.0f} independent ones.",
         correlation, columns.size(), rows, std::max(effective_rows(), 1.0)));
   }
+  if (!shifting.empty()) {
+    result.push_back(fmt::format(
+        "[rows] the means of {} columns change along the rows, by {:.0f} % of their variance (median): batches or a drift "
+        "that no column tells of may be behind what relates them; a column that does, as --context, takes that out.",
+        shifting.size(), 100 * shift));
+  }
   return result;
 }
 
@@ -250,6 +288,8 @@ RowDependence in_order(const RowDependence& rows, const ContentOrder& order) {
   const std::vector<int> place = inverse(order.columns);
   for (int& column : ordered.columns) column = place[static_cast<std::size_t>(column)];
   std::sort(ordered.columns.begin(), ordered.columns.end());
+  for (int& column : ordered.shifting) column = place[static_cast<std::size_t>(column)];
+  std::sort(ordered.shifting.begin(), ordered.shifting.end());
   if (rows.sorted_by >= 0) ordered.sorted_by = place[static_cast<std::size_t>(rows.sorted_by)];
   return ordered;
 }

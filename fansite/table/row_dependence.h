@@ -18,6 +18,10 @@ namespace fansite {
 /// the median pair of columns, and half of the columns are autocorrelated beyond chance (Ljung and Box). A table that
 /// is merely sorted by one of its columns is not called dependent: whatever goes along its rows may be that column's
 /// doing, and whether rows depend on each other beyond it cannot be seen.
+///
+/// Batches and drift are another matter: rows may be independent given the batch, and each column tells what the others
+/// tell of it. So the means of each column over eleven stretches of rows are compared (χ² with ten degrees of freedom);
+/// if they differ in half of the columns, whatever changes along the rows is a common cause that the table lacks.
 struct RowDependence {
   static constexpr double kInflation = 1.25;
 
@@ -28,6 +32,8 @@ struct RowDependence {
   Index block = 1;                ///< so many in a row are to count as one, where few are independent; 1: not so
   int sorted_by = -1;             ///< the column that the rows are sorted by, or whose equal values lie together
   std::vector<int> columns = {};  ///< that are autocorrelated beyond chance
+  std::vector<int> shifting = {};  ///< whose means change along the rows, if half of them do and rows seem independent
+  double shift = 0;                ///< the share of their variance between stretches of rows, of the median one
   std::vector<int> first_of = {};  ///< per row the earlier one that it repeats, or itself; empty without copies
   /// Where the table was put in another order since (content_order.h): per row its place in the one that this is about.
   std::vector<int> place_of = {};

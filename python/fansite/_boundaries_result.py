@@ -40,7 +40,8 @@ class Member:
     """The causal graph would drop it, but does not explain what the data show of it."""
     by_knowledge: bool = False
     fragile: bool = False
-    """It touches a pair of which a causal graph leaves over what is related: a hidden common cause may be behind it."""
+    """A hidden common cause may be behind it: it touches a pair of which a causal graph leaves over what is related, or
+    the mean of an end changes along the rows."""
     robustness_to_hidden_cause: float = _UNKNOWN
     """The share of what is left of both that a hidden common cause must explain to explain the member away."""
     robustness_to_noise: float = _UNKNOWN

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "fansite/base/subsets.h"
+
 namespace fansite {
 
 /// Calls visit(subset) for subsets of least..most members of `pool`, each ascending, until it says true; whether one
@@ -15,22 +17,15 @@ bool any_subset(std::vector<int> pool, int least, int most, int needed, const Vi
   std::erase(pool, needed);
   std::sort(pool.begin(), pool.end());
   const int with = needed >= 0 ? 1 : 0;
-  const int size = static_cast<int>(pool.size());
-  std::vector<int> subset;
+  const auto size = static_cast<int>(pool.size());
+  std::vector<int> chosen;
   for (int count = std::max(least - with, 0); count <= std::min(most - with, size); ++count) {
-    std::vector<int> at(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) at[static_cast<std::size_t>(i)] = i;
-    for (;;) {
-      subset.clear();
-      for (const int i : at) subset.push_back(pool[static_cast<std::size_t>(i)]);
-      if (with != 0) subset.insert(std::lower_bound(subset.begin(), subset.end(), needed), needed);
-      if (visit(subset)) return true;
-      int last = count - 1;  // the last place that can still move on
-      while (last >= 0 && at[static_cast<std::size_t>(last)] == size - count + last) --last;
-      if (last < 0) break;
-      ++at[static_cast<std::size_t>(last)];
-      for (int i = last + 1; i < count; ++i) at[static_cast<std::size_t>(i)] = at[static_cast<std::size_t>(i - 1)] + 1;
-    }
+    const bool none = for_each_subset(pool, static_cast<std::size_t>(count), [&](const std::vector<int>& subset) {
+      chosen = subset;
+      if (with != 0) chosen.insert(std::lower_bound(chosen.begin(), chosen.end(), needed), needed);
+      return !visit(chosen);
+    });
+    if (!none) return true;
   }
   return false;
 }

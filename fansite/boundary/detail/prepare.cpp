@@ -23,11 +23,6 @@ constexpr Index kFewestForFlow = 100;
 // A column with no more values than this has levels; one with more is a rounded number.
 constexpr std::size_t kFewLevels = 10;
 
-std::size_t distinct_values(const Eigen::Ref<const Vector>& column) {
-  const std::set<double> values(column.begin(), column.end());
-  return values.size();
-}
-
 // Of all variables, whatever the targets: without the boundary of a variable its noise shows in others.
 std::vector<std::vector<int>> sets_of_all_variables(const BoundaryProblem& problem, const FansiteParams& params,
                                                     const Preparation& prepared, Progress& progress) {
