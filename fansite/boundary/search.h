@@ -79,7 +79,8 @@ struct Member {
   bool by_knowledge = false;   ///< in whatever the data say; its p-value is what they say, and it has no q-value
   /// Ensembles: the share of networks that speak for it on rows they have not seen; NaN without an ensemble.
   double votes = std::numeric_limits<double>::quiet_NaN();
-  /// The share of 100 resamples of the rows in which it is in; NaN where that is not known.
+  /// The share of 100 resamples of the rows in which it is in, networks and other members staying as they are; NaN
+  /// where that is not known.
   double stability = std::numeric_limits<double>::quiet_NaN();
   Robustness robustness = {};
   /// It touches a pair of which a causal graph leaves over what is related (hidden causes), or a variable whose

@@ -73,7 +73,8 @@ Matrix autocorrelations(const Matrix& columns, Index lags) {
 }
 
 // Columns whose means over eleven stretches of rows differ beyond chance, and which share of the median one's variance
-// that is. Scores have variance 1, so Σ n m² is χ² with ten degrees of freedom if nothing changes.
+// that is. Scores have variance 1, so Σ n m² is χ² with ten degrees of freedom if nothing changes, and up to `inflation`
+// times that where neighbouring rows are alike.
 void find_shifts(const ColumnScores& columns, RowDependence& result) {
   const Index n = columns.scores.rows();
   const auto d = static_cast<double>(columns.owner.size());
@@ -86,7 +87,7 @@ void find_shifts(const ColumnScores& columns, RowDependence& result) {
       const double sum = columns.scores.col(j).segment(from, to - from).sum();
       if (cells > 0) squares += sum * sum / cells;
     }
-    if (d * chi_square_10_tail(squares) > kLevel) continue;
+    if (d * chi_square_10_tail(squares / result.inflation) > kLevel) continue;
     shares.push_back(std::max(squares - kLags, 0.0) / columns.there.col(j).sum());
     const int column = columns.owner[static_cast<std::size_t>(j)];
     if (result.shifting.empty() || result.shifting.back() != column) result.shifting.push_back(column);
@@ -248,6 +249,8 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts) {
                                                                  [](double s, double r) { return s + r * r; }));
   if (result.sorted_by < 0 && result.inflation > kSevere) {
     result.block = std::clamp<Index>(2 * static_cast<Index>(at_lag.size()), 2, std::max<Index>(n / kFewestBlocks, 2));
+  } else if (result.sorted_by < 0) {
+    find_shifts(columns, result);
   }
   return result;
 }

@@ -32,7 +32,7 @@ struct RowDependence {
   Index block = 1;                ///< so many in a row are to count as one, where few are independent; 1: not so
   int sorted_by = -1;             ///< the column that the rows are sorted by, or whose equal values lie together
   std::vector<int> columns = {};  ///< that are autocorrelated beyond chance
-  std::vector<int> shifting = {};  ///< whose means change along the rows, if half of them do and rows seem independent
+  std::vector<int> shifting = {};  ///< whose means change along the rows, if half of them do and rows are not in blocks
   double shift = 0;                ///< the share of their variance between stretches of rows, of the median one
   std::vector<int> first_of = {};  ///< per row the earlier one that it repeats, or itself; empty without copies
   /// Where the table was put in another order since (content_order.h): per row its place in the one that this is about.

@@ -33,7 +33,7 @@ class Member:
     votes: float = _UNKNOWN
     """Flows: the share of networks that speak for it."""
     stability: float = _UNKNOWN
-    """Flows: the share of 100 resamples of the rows in which it is in."""
+    """The share of 100 resamples of the rows in which it is in, networks and other members staying as they are."""
     by_symmetry: bool = False
     by_graph: bool = False
     against_graph: bool = False
