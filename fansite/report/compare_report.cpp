@@ -16,7 +16,8 @@
 namespace fansite {
 namespace {
 
-constexpr double kKeepEvery = 1;  // seconds: what a power cut may cost
+// Writing takes a twentieth of the time at most, and a power cut costs at most twenty times what writing takes.
+constexpr double kShareOfWriting = 0.05;
 
 // As wide as a terminal shows it: one column for each character of these words.
 std::size_t width(std::string_view text) {
@@ -87,16 +88,18 @@ class FileKeeper final : public CompareWatcher {
   void begins(const CompareResult& so_far, const CompareCell& cell) override { next_.begins(so_far, cell); }
   void ended(const CompareResult& so_far) override {
     if (!file_.empty()) newest_ = so_far;  // a copy: Interrupted leaves nothing else to write from
-    if (since_.seconds() >= kKeepEvery) keep();
+    if (kShareOfWriting * since_.seconds() >= cost_) keep();
     next_.ended(so_far);
   }
   /// Writes what there is, unless it is written already.
   void keep() {
     if (!newest_ || newest_->cells.size() == kept_) return;
+    const Stopwatch writing;
     OutputFile output(file_);
     output.write(to_json(*newest_, timing_of(watch_)));
     output.commit();
     kept_ = newest_->cells.size();
+    cost_ = writing.seconds();
     since_ = Stopwatch();
   }
 
@@ -105,7 +108,8 @@ class FileKeeper final : public CompareWatcher {
   CompareWatcher& next_;
   Stopwatch watch_, since_;
   std::optional<CompareResult> newest_;
-  std::size_t kept_ = 0;
+  std::size_t kept_ = 0;  // cells
+  double cost_ = 0;       // seconds that the last writing took
 };
 
 }  // namespace
