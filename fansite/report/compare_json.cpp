@@ -182,6 +182,27 @@ std::string to_json(const CompareResult& result, const RunTiming& timing) {
 
 // ---- Back -----------------------------------------------------------------------------------------------------------
 
+std::vector<std::string> compared_variables(std::string_view json, const std::string& where) {
+  const Json root = report::parse(json, where);
+  return report::read_fields(where, [&] {
+    const Json& settings = root.at("settings");
+    settings.at("kind").get<std::string>();
+    settings.at("orders").get<int>();
+    const std::size_t methods = root.at("summary").size();
+    for (const Json& entry : root.at("summary")) {
+      entry.at("method").get<std::string>();
+      for (const char* count : {"done", "timeout", "refused", "failed", "alone"}) entry.at(count).get<int>();
+    }
+    const Json& overlap = root.at("agreement").at("overlap");
+    const bool square = overlap.is_array() && overlap.size() == methods &&
+                        std::all_of(overlap.begin(), overlap.end(),
+                                    [&](const Json& row) { return row.is_array() && row.size() == methods; });
+    check_data(square && root.at("tables").is_array(), "[read] {}: the overlaps are not of its {} methods", where,
+               methods);
+    return root.at("variables").get<std::vector<std::string>>();
+  });
+}
+
 SavedCells::SavedCells(std::string_view json, const std::string& where, const ComparedTables& tables,
                        const CompareParams& params)
     : new_limit_(params.limit) {

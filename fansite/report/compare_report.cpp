@@ -157,8 +157,9 @@ std::vector<std::string> comparison_lines(const CompareResult& result) {
     const bool any = summary.done > 0;
     row.push_back(any ? fmt::format("{:.0f}", summary.pairs) : kNone);
     if (several) {
-      row.push_back(any ? std::to_string(alone[m].pairs) : kNone);
-      row.push_back(percent(mean_with_others(overlap, static_cast<Index>(m))));
+      const double others = mean_with_others(overlap, static_cast<Index>(m));
+      row.push_back(std::isnan(others) ? kNone : std::to_string(alone[m].pairs));  // alone is no claim without others
+      row.push_back(percent(others));
     }
     if (orders) row.push_back(summary.over_orders ? percent(*summary.over_orders) : kNone);
     row.push_back(any ? duration_text(summary.seconds) : kNone);

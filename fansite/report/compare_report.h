@@ -27,6 +27,9 @@ std::vector<std::string> comparison_lines(const CompareResult& result);
 /// Per method why it gave no answer, where it did not: "kmb: [mb] the table has missing cells, …".
 std::vector<std::string> reasons(const CompareResult& result);
 
+/// The variables of a comparison; a DataError that names what the page needs and it has not.
+std::vector<std::string> compared_variables(std::string_view json, const std::string& where);
+
 /// Cells that an interrupted comparison has left, or an earlier one of the same tables.
 class SavedCells {
  public:
