@@ -125,13 +125,6 @@ std::string checkpoint_for(const CompareOptions& options) {
   return path;
 }
 
-// A table that no method can take is bad data.
-void check_any_answer(const CompareResult& result) {
-  const auto refused = [](const CompareCell& cell) { return cell.status == CellStatus::refused; };
-  if (!std::all_of(result.cells.begin(), result.cells.end(), refused)) return;
-  throw DataError(result.cells.front().reason);
-}
-
 void show(const CompareOptions& options, const CompareResult& result, double seconds) {
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
   say(options, fmt::format("{} on {}{} rows × {} variables, {}, in {}{}:",
@@ -178,7 +171,7 @@ void run(CompareOptions& options) {
     if (!checkpoint.empty()) std::filesystem::remove(checkpoint);
   };
   try {
-    check_any_answer(result);
+    require_any_answer(result);
   } catch (const DataError&) {
     remove_checkpoint();
     throw;

@@ -230,6 +230,12 @@ CompareResult compare(const ComparedTables& tables, const CompareParams& params,
   return result;
 }
 
+void require_any_answer(const CompareResult& result) {
+  const auto refused = [](const CompareCell& cell) { return cell.status == CellStatus::refused; };
+  if (!std::all_of(result.cells.begin(), result.cells.end(), refused)) return;
+  throw DataError(result.cells.front().reason);
+}
+
 CompareResult compare(const ComparedTables& tables, const CompareParams& params) {
   NoProgress silent;
   CompareWatcher nobody;

@@ -127,4 +127,7 @@ CompareResult compare(const ComparedTables& tables, const CompareParams& params,
                       Progress& progress, CompareWatcher& watcher);
 CompareResult compare(const ComparedTables& tables, const CompareParams& params);
 
+/// A DataError with the first reason if no method could take any table.
+void require_any_answer(const CompareResult& result);
+
 }  // namespace fansite
