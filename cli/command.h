@@ -27,6 +27,7 @@ void add_inspect(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_dag(CLI::App& app);
 void add_entropy(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_verify(CLI::App& app);

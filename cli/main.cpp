@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   fansite::cli::add_plan(app);
   fansite::cli::add_dag(app);
   fansite::cli::add_entropy(app);
+  fansite::cli::add_compare(app);
   fansite::cli::add_eval(app);
   fansite::cli::add_methods(app);
   fansite::cli::add_verify(app);

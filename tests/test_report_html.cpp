@@ -169,5 +169,42 @@ TEST(ReportHtml, ShowsWhatTheLibraryFinds) {
   EXPECT_EQ(shown.at("moral_edges"), json::parse(R"([["a","b"]])"));
 }
 
+json comparison(const std::vector<std::string>& names) {
+  const json entry = {{"method", "iamb"}, {"done", 1}, {"timeout", 0}, {"refused", 0}, {"failed", 0}, {"alone", 0}};
+  return {{"format", "fansite.comparison/1"},
+          {"version", "0.1.0"},
+          {"variables", names},
+          {"rows", 300},
+          {"settings", {{"kind", "boundaries"}, {"orders", 1}}},
+          {"tables", {{{"data_hash", "00"}}}},
+          {"cells", {{{"found", {{1}, {0}}}}}},
+          {"summary", {entry}},
+          {"agreement", {{"overlap", {{1.0}}}}}};
+}
+
+TEST(ReportHtml, HoldsAComparisonWithoutItsCells) {
+  const json alone = data_of(page_of({comparison({"a", "b"})}));
+  EXPECT_EQ(alone.at("comparison").at("summary").size(), 1u);
+  EXPECT_FALSE(alone.at("comparison").contains("cells"));
+  EXPECT_EQ(data_of(page_of({graph({"a", "b"}), comparison({"a", "b"}), boundaries({"a", "b"})})).size(), 3u);
+  EXPECT_THAT(message<UsageError>({comparison({"a", "b"}), comparison({"a", "b"})}), HasSubstr("both of format"));
+}
+
+TEST(ReportHtml, AComparisonIsOfTheSameTableUnlessItMadeItsOwn) {
+  EXPECT_THAT(message<DataError>({boundaries({"a", "b"}), comparison({"a", "c"})}), HasSubstr("different variables"));
+  json simulated = comparison({"x1", "x2", "x3"});
+  simulated["settings"]["simulate"] = {{"nodes", 3}};
+  EXPECT_TRUE(data_of(page_of({boundaries({"a", "b"}), simulated})).contains("comparison"));
+}
+
+TEST(ReportHtml, AComparisonThatLacksSomethingIsRefused) {
+  json lacking = comparison({"a", "b"});
+  lacking["summary"][0].erase("done");
+  EXPECT_THAT(message<DataError>({lacking}), HasSubstr("lacks a field"));
+  json other = comparison({"a", "b"});
+  other["agreement"]["overlap"] = {{1.0, 0.5}};
+  EXPECT_THAT(message<DataError>({other}), HasSubstr("not of its 1 methods"));
+}
+
 }  // namespace
 }  // namespace fansite

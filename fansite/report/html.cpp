@@ -9,6 +9,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/text.h"
+#include "fansite/report/compare_report.h"
 #include "fansite/report/detail/json_text.h"
 #include "fansite/report/detail/page_files.h"
 #include "fansite/report/json.h"
@@ -47,7 +48,10 @@ void fit_for_page(Json& value, const std::string& where, int depth = 0) {
   }
 }
 
+enum class Kind { boundaries, graph, comparison };
+
 struct Result {
+  Kind kind = Kind::boundaries;
   std::string where;
   std::vector<std::string> names;
   Json root;
@@ -58,14 +62,38 @@ std::vector<std::string> sorted(std::vector<std::string> names) {
   return names;
 }
 
-// The fields that the page relies on have been read once by the parsers of `eval`, which name what is wrong.
-Result read(const ResultText& text, std::vector<std::string> names) {
-  Result result{text.where, std::move(names), Json::parse(text.json)};
+Kind kind_of(const ResultText& text) {
+  const std::string format = result_format(text.json, text.where);
+  if (format == kBoundariesFormat) return Kind::boundaries;
+  if (format == kGraphFormat) return Kind::graph;
+  check_data(format == kComparisonFormat,
+             "[report] {} has format '{}'. Give boundaries ({}), a graph ({}) or a comparison ({}).", text.where,
+             excerpt(format), kBoundariesFormat, kGraphFormat, kComparisonFormat);
+  return Kind::comparison;
+}
+
+// The fields that the page relies on are read once by parsers that name what is wrong.
+std::vector<std::string> checked_names(const ResultText& text, Kind kind) {
+  switch (kind) {
+    case Kind::boundaries:
+      return parse_boundaries(text.json, text.where).names;
+    case Kind::graph:
+      return parse_graph(text.json, text.where).names;
+    default:
+      return compared_variables(text.json, text.where);
+  }
+}
+
+Result read(const ResultText& text) {
+  const Kind kind = kind_of(text);
+  Result result{kind, text.where, checked_names(text, kind), Json::parse(text.json)};
   const auto rows = result.root.find("rows");
   check_data(rows != result.root.end() && rows->is_number_integer(),
              "[report] {} does not say how many rows it is about. Give a result of fansite.", text.where);
   // d × d numbers, of which the edges have all that matter.
   result.root.erase("weights");
+  // What each cell of a comparison found; its summary has what the page shows.
+  result.root.erase("cells");
   fit_for_page(result.root, text.where);
   return result;
 }
@@ -75,6 +103,10 @@ std::string data_hash(const Result& result) {
   if (manifest == result.root.end() || !manifest->is_object()) return "";
   const auto hash = manifest->find("data_hash");
   return hash != manifest->end() && hash->is_string() ? hash->get<std::string>() : "";
+}
+
+bool is_simulated(const Result& result) {
+  return result.kind == Kind::comparison && result.root.at("settings").contains("simulate");
 }
 
 void check_same_data(const Result& a, const Result& b) {
@@ -152,6 +184,11 @@ std::string source_hash(std::string_view hex) {
   return "'sha256-" + base64 + "='";
 }
 
+// As the page's script calls it.
+constexpr std::string_view key_of(Kind kind) {
+  return kind == Kind::boundaries ? "boundaries" : kind == Kind::graph ? "graph" : "comparison";
+}
+
 // ---- The page -------------------------------------------------------------------------------------------------------
 
 std::string made_up_title(const Result& result) {
@@ -181,26 +218,23 @@ std::string to_html(const std::vector<ResultText>& results, std::string_view tit
   check(!files.script.empty(),
         "[report] this fansite was built without D3, which draws the page: install Debian's package node-d3, or set "
         "FANSITE_D3 to a d3.min.js of version 5, and build it again.");
-  check(!results.empty() && results.size() <= 2, "[report] give one result, or boundaries and a graph");
+  check(!results.empty() && results.size() <= 3,
+        "[report] give one result, or one each of boundaries, a graph and a comparison");
   std::vector<Result> read_results;
   Json data;
   for (const ResultText& text : results) {
-    const std::string format = result_format(text.json, text.where);
-    const bool is_graph = format == kGraphFormat;
-    check_data(is_graph || format == kBoundariesFormat,
-               "[report] {} has format '{}'. Give boundaries ({}) or a graph ({}).", text.where, excerpt(format),
-               kBoundariesFormat, kGraphFormat);
-    const char* kind = is_graph ? "graph" : "boundaries";
-    check(!data.contains(kind),
-          "[report] {} and {} are both of format {}; give one result of boundaries and one graph.",
-          results.front().where, text.where, format);
-    Result result =
-        read(text, is_graph ? parse_graph(text.json, text.where).names : parse_boundaries(text.json, text.where).names);
-    data[kind] = std::move(result.root);
-    result.root = {{"rows", data[kind].at("rows")}, {"manifest", data[kind].value("manifest", Json())}};
+    Result result = read(text);
+    for (const Result& other : read_results) {
+      check(other.kind != result.kind, "[report] {} and {} are both of format {}; give one result of each kind.",
+            other.where, text.where, result.root.at("format").get<std::string>());
+      // What was simulated is about tables of its own.
+      if (!is_simulated(other) && !is_simulated(result)) check_same_data(other, result);
+    }
+    Json& whole = data[std::string(key_of(result.kind))] = std::move(result.root);
+    result.root = {{"rows", whole.at("rows")}, {"manifest", whole.value("manifest", Json())}};
+    if (result.kind == Kind::comparison) result.root["settings"] = whole.at("settings");
     read_results.push_back(std::move(result));
   }
-  if (read_results.size() == 2) check_same_data(read_results[0], read_results[1]);
 
   const std::string policy = fmt::format(
       "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, metrics, plots
 from ._boundaries_result import BoundariesResult, Boundary, Member, NearMiss, PathStep
 from ._boundary import MarkovBoundary
+from ._compare import ComparedCell, Comparison, compare
 from ._entropy import Added, EntropyModel, Estimate, Information
 from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, HiddenCause, Role
@@ -39,6 +40,8 @@ __all__ = [
     "BoundarySelector",
     "CausalGraph",
     "ColumnInfo",
+    "ComparedCell",
+    "Comparison",
     "DataWarning",
     "Edge",
     "EntropyModel",
@@ -60,6 +63,7 @@ __all__ = [
     "Role",
     "Simulation",
     "__version__",
+    "compare",
     "inspect",
     "load_knowledge",
     "methods",

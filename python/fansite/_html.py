@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._boundaries_result import BoundariesResult, Boundary
+    from ._compare import Comparison
     from ._graph_result import GraphResult
 
 _SHOWN = 20
@@ -43,6 +44,26 @@ def graph(result: GraphResult) -> str:
     undecided = sum(not edge.directed for edge in result.edges)
     caption = f"{_count(len(rows), 'edge', 'edges')} of {result.rows} rows, {undecided} of undecided direction"
     return _table(caption, ["edge", "strength", "direction by"], rows)
+
+
+def comparison(result: Comparison) -> str:
+    names = next((list(each["scores"]) for each in result.summary if each.get("scores")), [])
+    rows = []
+    for each in result.summary:
+        scores = [_score(name, (each.get("scores") or {}).get(name)) for name in names]
+        cells = ", ".join(f"{each[how]} {how}" for how in ("done", "timeout", "refused", "failed") if each[how])
+        seconds = result.timing["methods"][each["method"]]["seconds"]
+        claimed = ["–", "–", "–"] if not each["done"] else [f"{each['pairs']:.0f}", str(each["alone"]), f"{seconds:.2f}"]
+        rows.append([each["method"], *scores, *claimed, cells, each.get("reason", "")])
+    caption = f"{_count(len(rows), 'method', 'methods')} compared, {_count(len(result.tables), 'table', 'tables')}"
+    return _table(caption, ["method", *names, "pairs", "alone", "seconds", "cells", ""], rows)
+
+
+def _score(name: str, score: dict[str, float | None] | None) -> str:
+    if score is None or score["mean"] is None:
+        return "–"
+    scale = 1 if name == "SHD" else 100
+    return f"{scale * score['mean']:.1f} ± {scale * (score['sd'] or 0):.1f}"
 
 
 def _list(boundary: Boundary) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _core
 from ._boundaries_result import BoundariesResult
+from ._compare import Comparison
 from ._entropy import Information
 from ._finder import Finder
 from ._graph_result import GraphResult
@@ -18,12 +19,14 @@ from ._table import Roles, as_dataset
 
 
 def report(*results: Any, path: str | os.PathLike[str], title: str = "") -> None:
-    """Write one HTML page of boundaries, a causal graph, or both, to explore and send on, as ``fansite report`` does.
+    """Write one HTML page of boundaries, a causal graph and a comparison, to explore and send on.
+
+    It is the page of ``fansite report``.
 
     Parameters
     ----------
-    *results : MarkovBoundary, BoundariesResult, CausalGraph or GraphResult
-        One result of either kind, or one of each, of the same table.
+    *results : MarkovBoundary, BoundariesResult, CausalGraph, GraphResult or Comparison
+        One result, or one of each kind, of the same table.
     path : str or path-like
         Where the page goes.
     title : str
@@ -89,6 +92,6 @@ def verify(
 
 
 def _json_of(result: Any) -> str:
-    if isinstance(result, (Finder, BoundariesResult, GraphResult, Information)):
+    if isinstance(result, (Finder, BoundariesResult, GraphResult, Information, Comparison)):
         return result.to_json()
     raise TypeError(f"{type(result).__name__} is no result of fansite; give what MarkovBoundary or CausalGraph found.")

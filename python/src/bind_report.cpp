@@ -16,7 +16,7 @@ void bind_report(nb::module_& m) {
         for (const std::string& json : results) texts.push_back({json, "the result"});
         return to_html(texts, title);
       },
-      "results"_a, "title"_a, "One page of boundaries, a graph, or both, given as JSON.");
+      "results"_a, "title"_a, "One page of boundaries, a graph and a comparison, given as JSON.");
   m.def(
       "verify",
       [](const std::string& result, const Dataset& data, const std::string& model, const Running& running) {

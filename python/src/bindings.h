@@ -36,6 +36,7 @@ void bind_methods(nb::module_& m);
 void bind_entropy(nb::module_& m);
 void bind_boundaries(nb::module_& m);
 void bind_causal_graph(nb::module_& m);
+void bind_compare(nb::module_& m);
 void bind_report(nb::module_& m);
 
 /// Parameters by their names.

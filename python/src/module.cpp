@@ -66,5 +66,6 @@ NB_MODULE(_core, m) {
   fansite::python::bind_entropy(m);
   fansite::python::bind_boundaries(m);
   fansite::python::bind_causal_graph(m);
+  fansite::python::bind_compare(m);
   fansite::python::bind_report(m);
 }

@@ -23,6 +23,8 @@ error: float = model.mutual_information("x1", "x2", given=["x3"]).se
 score: float = fansite.metrics.score_boundaries(found.boundaries_, table.boundaries).mean.f1
 selector = fansite.BoundarySelector(effort="quick")
 text: str = found.to_json() + graph.to_dot()
+compared = fansite.compare(table.values, methods=["iamb", "tc"], truth=table, orders=1)
+pairs: list[tuple[str, str]] = compared.alone["iamb"]
 """
 
 

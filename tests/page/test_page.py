@@ -367,6 +367,60 @@ def test_print(browser, full):
     assert len(browser.texts("#boundaries tbody tr")) == 25
 
 
+# ---- Methods compared -----------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def compared(folder, found):
+    """Three methods on the same small network, one of which has too little time."""
+    fansite("compare", "s/data.csv", "--truth", "s/dag.csv", "--methods", "iamb,stmb,kmb", "--orders", 2, "--out", "c.json",
+            "--quiet", folder=folder)
+    comparison = json.loads((folder / "c.json").read_text())
+    comparison["summary"][2] |= {"done": 0, "timeout": 2, "scores": None, "pairs": None, "over_orders": None}
+    for row in comparison["agreement"]["overlap"]:
+        row[2] = None
+    comparison["agreement"]["overlap"][2] = [None, None, None]
+    comparison["alone"] = [{"method": "iamb", "pairs": [["x1", "x2"]]}, {"method": "stmb", "pairs": []}]
+    return comparison
+
+
+def open_without_graph(browser, page):
+    browser.driver.get(page.as_uri())
+    browser.wait("document.documentElement.dataset.ready")
+
+
+def test_a_comparison_alone_is_a_page(browser, compared, folder):
+    open_without_graph(browser, report(folder, "compared", compared))
+    assert "3 methods compared" in browser.text("#summary")
+    assert not browser.find("#graph").is_displayed() and not browser.find("#search").is_displayed()
+    rows = browser.texts("#methods tbody tr")
+    assert browser.texts("#methods tbody td:first-child") == ["iamb", "stmb", "kmb"]
+    assert "2 out of time" in rows[2] and "2 done" in rows[0]
+    best = compared["summary"][0]["scores"]["F1"]["mean"]
+    assert f"{100 * best:.1f}" in rows[0]
+    assert len(browser.texts("#agreement .matrix tbody tr")) == 3
+    assert browser.texts("#agreement .matrix tbody tr")[2].count("\u2013") == 3
+    browser.find("#theme").click()
+    assert browser.value("document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_comparison_beside_other_results(browser, found, compared, folder):
+    boundaries, graph, _ = found
+    browser.open(report(folder, "beside", compared, boundaries, graph))
+    assert browser.texts("#contents a")[:2] == ["Methods compared", "How far the methods agree"]
+    browser.run("document.querySelector('#alone tbody button.name').click()")  # wherever it is
+    browser.wait("graph.dataset.selected === 'x1'")
+    claims = " ".join(browser.texts("#limits strong"))
+    assert "Agreement is not truth" in claims
+
+
+def test_the_comparison_downloads_as_csv(browser, compared, folder):
+    open_without_graph(browser, report(folder, "csv", compared))
+    rows = table(browser, folder, "methods")
+    assert [row["method"] for row in rows] == ["iamb", "stmb", "kmb"]
+    assert float(rows[0]["F1"]) == pytest.approx(compared["summary"][0]["scores"]["F1"]["mean"], rel=1e-5)
+    assert rows[2]["F1"] == ""
+
+
 # ---- Attacked, and large --------------------------------------------------------------------------------------------
 
 def test_hostile_names(browser, folder):

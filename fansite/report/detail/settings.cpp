@@ -25,16 +25,6 @@ void read_parameters(const Json& settings, Parameters& parameters) {
   }
 }
 
-// What was said of the table's columns; nothing where nothing was.
-void add_roles(const TableRoles& roles, Json& settings) {
-  if (roles.empty()) return;
-  Json& table = settings["table"] = Json::object();
-  for (const auto& [column, kind] : roles.kinds) table["kinds"][column] = name(kind);
-  if (!roles.context.empty()) table["context"] = roles.context;
-  if (!roles.weight.empty()) table["weight"] = roles.weight;
-  if (!roles.group.empty()) table["group"] = roles.group;
-}
-
 }  // namespace
 
 Json to_json(const Value& value) {
@@ -47,6 +37,15 @@ void add_parameters(const Parameters& parameters, Json& settings) {
   for (const Description::Field& field : parameters.fields()) {
     settings[field.name] = to_json(parameters.get(field.name));
   }
+}
+
+void add_roles(const TableRoles& roles, Json& settings) {
+  if (roles.empty()) return;
+  Json& table = settings["table"] = Json::object();
+  for (const auto& [column, kind] : roles.kinds) table["kinds"][column] = name(kind);
+  if (!roles.context.empty()) table["context"] = roles.context;
+  if (!roles.weight.empty()) table["weight"] = roles.weight;
+  if (!roles.group.empty()) table["group"] = roles.group;
 }
 
 Json settings_json(const BoundariesResult& run) {

@@ -14,6 +14,8 @@ namespace fansite::report {
 Json to_json(const Value& value);
 /// Every field by its name.
 void add_parameters(const Parameters& parameters, Json& settings);
+/// What was said of the table's columns, under "table"; nothing where nothing was.
+void add_roles(const TableRoles& roles, Json& settings);
 
 Json settings_json(const BoundariesResult& run);
 Json settings_json(const CausalGraphResult& run);

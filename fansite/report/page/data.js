@@ -1,9 +1,9 @@
 // ---- Results, as the page uses them ---------------------------------------------------------------------------------
 
-/** Both results as one: variables with all that is known of each, pairs (moral graph), edges (causal graph). */
+/** All results as one: variables with all that is known of each, pairs (moral graph), edges (causal graph). */
 function readModel(results) {
-  const { boundaries, graph } = results;
-  const either = boundaries || graph;
+  const { boundaries, graph, comparison } = results;
+  const either = boundaries || graph || comparison;
   const variables = either.variables.map((name, index) => ({
     index,
     name,
@@ -13,7 +13,7 @@ function readModel(results) {
     calibration: null,
   }));
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
-  const model = { boundaries, graph, rows: either.rows, version: either.version, variables, byName };
+  const model = { boundaries, graph, comparison, rows: either.rows, version: either.version, variables, byName };
   if (boundaries) addBoundaries(model);
   if (graph) addRoles(model);
   model.pairs = readPairs(model);
@@ -73,7 +73,7 @@ function readPairs({ boundaries, graph, variables, byName }) {
   };
   if (boundaries) {
     for (const [a, b] of boundaries.moral_edges) add(byName.get(a), byName.get(b));
-  } else if (graph.links) {
+  } else if (graph?.links) {
     for (const [a, b] of graph.links) add(byName.get(a), byName.get(b));
   } else {
     for (const variable of variables) for (const member of variable.members) add(variable, member.variable);
@@ -149,14 +149,15 @@ function graphSentence({ graph, edges, boundaries }) {
 const summarySentences = (model) => [
   `${count(model.rows, "row")} \u00d7 ${count(model.variables.length, "variable")}.`,
   model.boundaries ? estimatorSentence(model) : "",
-  `${count(model.pairs.length, "linked pair")}.`,
+  model.boundaries || model.graph ? `${count(model.pairs.length, "linked pair")}.` : "",
   graphSentence(model),
+  comparisonSentence(model),
 ].filter(Boolean);
 
-/** What both results found odd about the table, each sentence once. */
-const findings = ({ boundaries, graph }) => [...new Set([...(boundaries?.warnings || []), ...(graph?.warnings || [])])];
+/** What the results found odd about the table, each sentence once. */
+const findings = ({ boundaries, graph, comparison }) => [...new Set([boundaries, graph, comparison].flatMap((result) => result?.warnings || []))];
 
-const unfinished = ({ boundaries, graph }) =>
-  [boundaries, graph]
+const unfinished = ({ boundaries, graph, comparison }) =>
+  [boundaries, graph, comparison]
     .filter((result) => result && result.complete === false)
     .map((result) => result.unfinished || "The run stopped before it was complete.");

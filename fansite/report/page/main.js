@@ -5,6 +5,10 @@ function main() {
   applyTheme();
   byId("summary").append(...summarySentences(model).flatMap((sentence) => [sentence, " "]));
   byId("banners").append(...bannerParts(model));
+  if (!model.boundaries && !model.graph) {
+    showWithoutGraph(model);
+    return;
+  }
 
   const select = (variable, { reveal = false } = {}) => {
     const details = byId("details");
@@ -32,6 +36,13 @@ function main() {
   requestAnimationFrame(() => setTimeout(() => makeSections(model, view, select)));
   // For the tests of the page: a canvas does not tell where it has drawn what.
   window.fansitePlaceOf = (name) => view.placeOf(model.byName.get(name));
+}
+
+/** A comparison alone has no graph to draw and no variable to select. */
+function showWithoutGraph(model) {
+  document.documentElement.dataset.only = "comparison";
+  makePageControls(() => {});
+  makeSections(model, null, () => {});
 }
 
 const announce = (words) => {
@@ -77,20 +88,10 @@ function makeControls(model, view, select) {
     button("Fit", "Fit the whole graph", () => view.fitAll()),
     button("PNG", "Download the picture as PNG", () => view.toImage((blob) => download(blob, "graph.png"))));
 
-  const redraw = () => {
+  makePageControls(() => {
     view.readColours();
     view.draw();
-  };
-  byId("theme").addEventListener("click", () => {
-    chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-    applyTheme();
-    redraw();
   });
-  darkSystem.addEventListener("change", () => {
-    applyTheme();
-    redraw();
-  });
-  byId("print").addEventListener("click", () => window.print());
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.matches("input, textarea, select");
@@ -101,6 +102,20 @@ function makeControls(model, view, select) {
       select(null);
     }
   });
+}
+
+/** What every page has. */
+function makePageControls(redraw) {
+  byId("theme").addEventListener("click", () => {
+    chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    applyTheme();
+    redraw();
+  });
+  darkSystem.addEventListener("change", () => {
+    applyTheme();
+    redraw();
+  });
+  byId("print").addEventListener("click", () => window.print());
 }
 
 function drawLegend(model, view) {
@@ -195,7 +210,9 @@ function makeSections(model, view, select) {
     select(variable, options);
     byId("graph").scrollIntoView({ block: "nearest", behavior: view.calm ? "auto" : "smooth" });
   });
-  const sections = [trainingSection(model), calibrationSection(model), ...tables.map((table) => table.section), settingsSection(model), runSection(model), limitsSection(model)].filter(Boolean);
+  const all = tables.map((table) => table.section);
+  const methods = all.filter((section) => section.id === "methods"), others = all.filter((section) => section.id !== "methods");
+  const sections = [...methods, agreementSection(model), trainingSection(model), calibrationSection(model), ...others, settingsSection(model), runSection(model), limitsSection(model)].filter(Boolean);
   byId("sections").replaceChildren(...sections);
   byId("contents").append(...sections.map((section) => element("a", { href: `#${section.id}` }, section.querySelector("h2").firstChild.textContent)));
   byId("footer").append(`Made by fansite ${model.version}. This file is complete: it loads nothing and sends nothing. Figures are rounded to six digits; the JSON results have them all.`);
@@ -205,14 +222,14 @@ function makeSections(model, view, select) {
     before = tables.filter((table) => !table.expanded());
     for (const table of before) table.expand();
     applyTheme("light");
-    view.readColours();
-    view.freeze(3);
+    view?.readColours();
+    view?.freeze(3);
   });
   window.addEventListener("afterprint", () => {
     for (const table of before || []) table.collapse();
     applyTheme();
-    view.readColours();
-    view.thaw();
+    view?.readColours();
+    view?.thaw();
   });
   document.documentElement.dataset.ready = "true";
 }

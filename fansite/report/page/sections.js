@@ -53,14 +53,15 @@ const settingText = (value) => {
 
 const definitions = (entries) => element("dl", {}, entries.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, settingText(value)))));
 
-const kinds = ({ boundaries, graph }) => [["Boundaries", boundaries], ["Causal graph", graph]].filter(([, result]) => result);
+const kinds = ({ boundaries, graph, comparison }) => [["Boundaries", boundaries], ["Causal graph", graph], ["Comparison", comparison]].filter(([, result]) => result);
 
 function settingsSection(model) {
   return card("settings", "Settings", kinds(model).map(([title, result]) => [element("h3", {}, title), definitions(flattened(result.settings))]));
 }
 
 function runSection(model) {
-  const phases = (timing) => Object.entries(timing || {}).map(([key, value]) => {
+  // What single cells and methods of a comparison took is in its table.
+  const phases = ({ cell_seconds, cell_peak_memory_mb, methods, ...timing } = {}) => Object.entries(timing).map(([key, value]) => {
     if (key.endsWith("_seconds")) return [key === "total_seconds" ? "time in all" : `time to ${spaced(key.replace("_seconds", "")).replace("graph", "find the graph").replace("boundary", "find boundaries")}`, duration(value)];
     if (key === "peak_memory_mb") return ["memory at most", `${Math.round(value)} MB`];
     return [spaced(key), value];
@@ -96,6 +97,7 @@ const limits = (model) => [
   model.edges.length > 0 && ["Directions rest on additive noise.", "An arrow says that the effect is a function of its causes plus noise that does not depend on them, and that the other way round this fails. Where both ways fit, the edge is left undecided."],
   model.edges.length > 0 && ["An arrow is a hypothesis, not an experiment.", "It is what would explain these data under the assumptions above. Only an intervention can confirm it."],
   model.boundaries?.settings?.fdr !== undefined && ["The false discovery rate is a share over the table.", `It was set to ${percent(model.boundaries.settings.fdr)}: of all pairs found, about so many may be false. It is not the chance that a given member is wrong, and it does not count what was missed.`],
+  model.comparison && ["Agreement is not truth.", "Methods that share an assumption share its errors: where relations are not linear, all that look for linear ones agree on what they miss."],
   ["No link is not proof of independence.", "It says that these rows do not show one."],
 ];
 

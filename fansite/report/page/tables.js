@@ -81,6 +81,7 @@ const figureColumn = (key, label, title, show = figure, largeFirst = true) => ({
 function makeTables(model, select) {
   const tables = [];
   const add = (table) => table.rows.length && tables.push(tableSection({ ...table, model, select }));
+  comparisonTables(model).forEach(add);
   add({
     id: "boundaries",
     title: "Boundaries",
