@@ -115,7 +115,7 @@ bool is_file(const std::string& out) {
 std::string checkpoint_for(const CompareOptions& options) {
   check(!options.resume || is_file(options.out), "[--resume] there is nothing to go on from without --out");
   if (!is_file(options.out)) return "";
-  const std::string path = options.out + ".checkpoint";
+  std::string path = options.out + ".checkpoint";
   const bool left = std::filesystem::exists(path);
   check(options.resume || !left,
         "[--out] {} is left from an interrupted comparison; add --resume to go on from there, or delete it", path);

@@ -345,6 +345,13 @@ TEST_F(CompareFile, AnotherTableIsRefused) {
   EXPECT_THAT(refusal(params({"tc"})), HasSubstr("is of another table"));
   std::ofstream(file_) << "{\"format\": \"fansite.graph/2\"}";
   EXPECT_THAT(refusal(params({"tc"})), HasSubstr("no comparison of methods"));
+  nlohmann::json short_of_times = nlohmann::json::parse(to_json(compare(table(), params({"tc"})), {}));
+  short_of_times["timing"]["cell_seconds"].clear();
+  std::ofstream(file_) << short_of_times;
+  EXPECT_THAT(refusal(params({"tc"})), HasSubstr("lacks a field"));
+  short_of_times["cells"][0]["found"][0] = {99};
+  std::ofstream(file_) << short_of_times;
+  EXPECT_THAT(refusal(params({"tc"})), HasSubstr("names variables that it does not have"));
   std::ofstream(file_) << "not JSON";
   EXPECT_THAT(refusal(params({"tc"})), HasSubstr("not a JSON result"));
 }

@@ -2,9 +2,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
+#include <utility>
 
 #include "fansite/base/error.h"
+#include "fansite/base/text.h"
 #include "fansite/report/compare_report.h"
 #include "fansite/report/detail/json_read.h"
 #include "fansite/report/detail/settings.h"
@@ -203,57 +205,77 @@ std::vector<std::string> compared_variables(std::string_view json, const std::st
   });
 }
 
+namespace {
+
+std::uint64_t parse_hash(const std::string& text, const std::string& where) {
+  std::uint64_t hash = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  check_data(error == std::errc() && end == text.data() + text.size(), "[compare] {}: '{}' is no hash of a table",
+             where, excerpt(text));
+  return hash;
+}
+
+// Throws unless what is saved can be a part of this comparison.
+void check_same_tables(const Json& root, const std::string& where, const ComparedTables& tables,
+                       const CompareParams& params) {
+  const auto format = root.at("format").get<std::string>();
+  check_data(format == kComparisonFormat, "[compare] {} has format {}; it is no comparison of methods", where,
+             excerpt(format));
+  const auto version = root.at("version").get<std::string>();
+  check_data(version == FANSITE_VERSION,
+             "[compare] {} was made by version {}, this is {}; delete it, or write elsewhere", where, excerpt(version),
+             FANSITE_VERSION);
+  const Json& settings = root.at("settings");
+  Json simulate = Json::object();
+  if (tables.data == nullptr) {
+    add_parameters(tables.setting, simulate);
+    simulate.erase("seed");
+  }
+  const bool same = settings.value("simulate", Json::object()) == simulate &&
+                    (tables.data == nullptr || root.at("tables").empty() ||
+                     root.at("tables").at(0).at("data_hash") == hex(hash_of(*tables.data)));
+  check_data(same, "[compare] {} is of another {}; delete it, or write elsewhere", where,
+             tables.data != nullptr ? "table, or of this one loaded with other options" : "simulated setting");
+  const std::string seed = settings.at("seed").dump();
+  check_data(settings.at("seed").get<std::uint64_t>() == params.seed,
+             "[compare] {} is of seed {}; add --seed {}, or delete it", where, seed, seed);
+}
+
+CompareCell cell_in(const Json& entry, std::size_t variables, const std::string& where) {
+  CompareCell cell;
+  cell.order = entry.at("order").get<int>();
+  cell.status = parse<CellStatus>(entry.at("status").get<std::string>(), "status");
+  cell.reason = entry.value("reason", std::string());
+  if (cell.status != CellStatus::done) return cell;
+  entry.at("found").get_to(cell.found);
+  bool inside = cell.found.size() == variables;
+  for (const std::vector<int>& list : cell.found) {
+    for (const int other : list) inside = inside && other >= 0 && std::cmp_less(other, variables);
+  }
+  check_data(inside, "[compare] {} names variables that it does not have", where);
+  return cell;
+}
+
+}  // namespace
+
 SavedCells::SavedCells(std::string_view json, const std::string& where, const ComparedTables& tables,
                        const CompareParams& params)
     : new_limit_(params.limit) {
   const Json root = report::parse(json, where);
-  report::read_fields(where, [&] {
-    const auto format = root.at("format").get<std::string>();
-    check_data(format == kComparisonFormat, "[compare] {} has format {}; it is no comparison of methods", where,
-               format);
-    const auto version = root.at("version").get<std::string>();
-    check_data(version == FANSITE_VERSION,
-               "[compare] {} was made by version {}, this is {}; delete it, or write elsewhere", where, version,
-               FANSITE_VERSION);
-    const Json& settings = root.at("settings");
-    Json simulate = Json::object();
-    if (tables.data == nullptr) {
-      add_parameters(tables.setting, simulate);
-      simulate.erase("seed");
-    }
-    const bool same = settings.value("simulate", Json::object()) == simulate &&
-                      (tables.data == nullptr || root.at("tables").empty() ||
-                       root.at("tables").at(0).at("data_hash") == hex(hash_of(*tables.data)));
-    check_data(same, "[compare] {} is of another {}; delete it, or write elsewhere", where,
-               tables.data != nullptr ? "table, or of this one loaded with other options" : "simulated setting");
-    check_data(settings.at("seed").get<std::uint64_t>() == params.seed,
-               "[compare] {} is of seed {}; add --seed {}, or delete it", where, settings.at("seed").dump(),
-               settings.at("seed").dump());
-    limit_ = settings.at("limit").get<double>();
-    const auto seconds = root.at("timing").at("cell_seconds").get<std::vector<double>>();
-    const auto memory = root.at("timing").at("cell_peak_memory_mb").get<std::vector<double>>();
-    const auto variables = root.at("variables").size();
+  cells_ = report::read_fields(where, [&] {
+    check_same_tables(root, where, tables, params);
+    limit_ = root.at("settings").at("limit").get<double>();
+    const Json &seconds = root.at("timing").at("cell_seconds"), &memory = root.at("timing").at("cell_peak_memory_mb");
+    std::vector<Cell> cells;
     for (const Json& entry : root.at("cells")) {
-      Cell saved;
-      const std::string hash =
-          root.at("tables").at(entry.at("table").get<std::size_t>()).at("data_hash").get<std::string>();
-      saved.table = std::stoull(hash, nullptr, 16);
-      saved.label = entry.at("method").get<std::string>();
-      saved.cell.order = entry.at("order").get<int>();
-      saved.cell.status = parse<CellStatus>(entry.at("status").get<std::string>(), "status");
-      saved.cell.reason = entry.value("reason", std::string());
-      if (saved.cell.status == CellStatus::done) entry.at("found").get_to(saved.cell.found);
-      for (const std::vector<int>& list : saved.cell.found) {
-        const bool inside =
-            std::all_of(list.begin(), list.end(), [&](int v) { return v >= 0 && std::cmp_less(v, variables); });
-        check_data(inside && saved.cell.found.size() == variables, "[compare] {} names variables that it does not have",
-                   where);
-      }
-      saved.cell.seconds = seconds.at(cells_.size());
-      saved.cell.peak_memory_mb = memory.at(cells_.size());
-      cells_.push_back(std::move(saved));
+      const Json& table = root.at("tables").at(entry.at("table").get<std::size_t>());
+      Cell saved{parse_hash(table.at("data_hash").get<std::string>(), where), entry.at("method").get<std::string>(),
+                 cell_in(entry, root.at("variables").size(), where)};
+      saved.cell.seconds = seconds.at(cells.size()).get<double>();
+      saved.cell.peak_memory_mb = memory.at(cells.size()).get<double>();
+      cells.push_back(std::move(saved));
     }
-    return true;
+    return cells;
   });
 }
 

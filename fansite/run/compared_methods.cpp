@@ -108,7 +108,7 @@ ComparedMethod parsed(CompareKind kind, const std::string& word) {
   std::string_view rest = word;
   const auto next = [&] {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string piece(rest.substr(0, end));
+    std::string piece(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     return piece;
   };
