@@ -279,7 +279,7 @@ SavedCells::SavedCells(std::string_view json, const std::string& where, const Co
   });
 }
 
-KnownCells SavedCells::known() const {
+KnownCells SavedCells::known() const& {
   const auto infinite = [](double limit) { return limit > 0 ? limit : Budget::never(); };
   const bool more_time = infinite(new_limit_) > infinite(limit_);
   return [this, more_time](std::uint64_t table, int order, const std::string& label) -> const CompareCell* {

@@ -37,8 +37,9 @@ class SavedCells {
   /// A DataError that names `where` if it is no comparison, or not one of these tables by this version of fansite.
   SavedCells(std::string_view json, const std::string& where, const ComparedTables& tables,
              const CompareParams& params);
-  /// Those that failed are tried again, and those that ran out of time if they have more of it now.
-  KnownCells known() const;
+  /// Those that failed are tried again, and those that ran out of time if they have more of it now. While this lives.
+  KnownCells known() const&;
+  KnownCells known() && = delete;
 
  private:
   struct Cell {

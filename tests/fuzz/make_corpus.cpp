@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, search_checkpoint, result, knowledge and kinds with files that are right and nearly right. Made,
+// training_checkpoint, search_checkpoint, result, comparison, knowledge and kinds with files that are right and nearly right. Made,
 // not committed.
 #include <cstdio>
 #include <exception>
@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "../zip_writer.h"
+#include "comparison_input.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
 #include "fansite/causal/dcd/detail/training_file.h"
 #include "fansite/causal/detail/score_file.h"
 #include "fansite/entropy/flow/model_file.h"
+#include "fansite/report/compare_report.h"
 #include "fansite/report/json.h"
 #include "fansite/table/npy.h"
 
@@ -238,6 +240,16 @@ Seeds training_checkpoint_seeds() {
   return seeds;
 }
 
+Seeds comparison_seeds() {
+  const fansite::Dataset data = comparison_table();
+  const fansite::ComparedTables tables{.data = &data, .truth = {}, .setting = {}, .seeds = {}};
+  fansite::CompareResult result = compare(tables, comparison_params());
+  const std::string whole = to_json(result, {});
+  result.cells.pop_back();
+  return {"", "{}", R"({"format": "fansite.comparison/1"})", whole, to_json(result, {}),
+          whole.substr(0, whole.size() / 2)};
+}
+
 Seeds knowledge_seeds() {
   return {"",
           "# nothing\r\n",
@@ -300,6 +312,7 @@ int main(int argc, char** argv) {
     write(root / "training_checkpoint", training_checkpoint_seeds());
     write(root / "search_checkpoint", search_checkpoint_seeds());
     write(root / "result", result_seeds());
+    write(root / "comparison", comparison_seeds());
     write(root / "knowledge", knowledge_seeds());
     write(root / "kinds", kinds_seeds());
   } catch (const std::exception& error) {
