@@ -138,6 +138,7 @@ std::vector<Kind> all_kinds() {
           {"post-nonlinear", true, equations(Sem::pnl, Noise::gauss)},
           {"walks", false, [](const Options&, int seed) { return series(seed, 1); }},
           {"AR(0.95)", false, [](const Options&, int seed) { return series(seed, 0.95); }},
+          {"AR(0.5)", false, [](const Options&, int seed) { return series(seed, 0.5); }},
           {"copied rows", false, copied_rows},
           {"outliers", false, outliers},
           {"2 hidden", false, with([](SimulateParams& p) { p.hidden = 2; })},

@@ -293,12 +293,13 @@ TEST(Automatic, FewRowsAndManyColumnsAreNotForFlowsAndTheWarningSaysWhy) {
   const BoundariesResult few = markov_boundaries(parabola(99, 3, 1, 0.1), small("auto"));
   EXPECT_EQ(few.estimator, "gaussian");
   EXPECT_FALSE(few.linearity->linear_equations);
-  EXPECT_THAT(few.warnings,
-              Contains(AllOf(HasSubstr("'x1'"), HasSubstr("'x2'"), HasSubstr("99 rows are few"), HasSubstr("--estimator flow"))));
+  EXPECT_THAT(few.warnings, Contains(AllOf(HasSubstr("'x1'"), HasSubstr("'x2'"), HasSubstr("99 rows are few"),
+                                           HasSubstr("--estimator flow"))));
   EXPECT_EQ(markov_boundaries(parabola(100, 3, 1, 0.1), small("auto", 10)).estimator, "flow");
   const BoundariesResult wide = markov_boundaries(parabola(200, 301, 1, 0.1), small("auto"));
   EXPECT_EQ(wide.estimator, "gaussian");
-  EXPECT_THAT(wide.warnings, Contains(AllOf(HasSubstr("'x1'"), HasSubstr("'x2'"), HasSubstr("301 variables are many"))));
+  EXPECT_THAT(wide.warnings,
+              Contains(AllOf(HasSubstr("'x1'"), HasSubstr("'x2'"), HasSubstr("301 variables are many"))));
 }
 
 // ---- Flows ----------------------------------------------------------------------------------------------------------

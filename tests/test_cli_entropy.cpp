@@ -100,7 +100,8 @@ TEST_F(Entropy, DamagedAndForeignModels) {
   fails(with("sim/data.csv"), 3, {"sim/data.csv"});
   fails(with("nowhere.model"), 2, {"nowhere.model"});
   works({"simulate", "--nodes", "7", "--rows", "100", "--out", "wide", "--quiet"});
-  fails({"entropy", "wide/data.csv", "--target", "x2", "--model", "flow.model"}, 2, {"does not know column 'x", "another table"});
+  fails({"entropy", "wide/data.csv", "--target", "x2", "--model", "flow.model"}, 2,
+        {"does not know column 'x", "another table"});
 }
 
 TEST_F(Entropy, MistakesAreNamed) {

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "classical_graphs.h"
 #include "fansite/base/parallel.h"
+#include "fansite/base/random.h"
+#include "fansite/run/causal_graph.h"
 #include "support.h"
 
 namespace fansite::causal {
@@ -44,6 +48,38 @@ TEST(Marvel, IsExactWithAnOracle) {
     ASSERT_EQ(found.forced, 0) << "seed " << seed;
     ASSERT_EQ(found.conflicts + found.undone, 0);
   }
+}
+
+TEST(Marvel, GrowsItsBoundariesByATestThatCannotBeGivenAllOthers) {
+  NoProgress progress;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Dag dag = some_dag(seed);
+    std::vector<int> columns(static_cast<std::size_t>(dag.nodes()));
+    std::iota(columns.begin(), columns.end(), 0);
+    EXPECT_EQ(grown_boundaries(SeparationOracle(dag), columns, 0.05, progress), dag.moral_graph()) << seed;
+  }
+}
+
+// y bends with x and no line tells of it; z is apart.
+TEST(Marvel, SeesRelationsThatAreNoLineByTheFlowTest) {
+  Random random(Key{4});
+  Dataset data{{"x", "y", "z"}, Matrix(400, 3)};
+  for (Index i = 0; i < 400; ++i) {
+    const double x = random.normal();
+    data.values.row(i) << x, x * x + 0.3 * random.normal(), random.normal();
+  }
+  CausalGraphParams params("marvel");
+  NoProgress progress;
+  const auto links = [&] {
+    const CausalGraphResult found = causal_graph(data, nullptr, {}, params, progress);
+    return ByteMatrix(found.graph.directed + found.graph.directed.transpose() + found.graph.undirected);
+  };
+  EXPECT_EQ(links()(0, 1), 0);
+  params.options.set("edge_test", std::string("flow"));
+  params.options.set("edge_effort", std::string("quick"));
+  const ByteMatrix bent = links();
+  EXPECT_NE(bent(0, 1), 0);
+  EXPECT_EQ(bent(0, 2) + bent(1, 2), 0);
 }
 
 TEST(Marvel, ASinkWhoseParentsAreAllLinkedGoesFirst) {

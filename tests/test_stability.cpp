@@ -33,7 +33,8 @@ struct Example {
   }
   double stability() {
     add_stability(data, covariance(data.values), found);
-    EXPECT_EQ(std::isnan(found.boundaries[0].members[0].stability), std::isnan(found.boundaries[1].members[0].stability));
+    EXPECT_EQ(std::isnan(found.boundaries[0].members[0].stability),
+              std::isnan(found.boundaries[1].members[0].stability));
     return found.boundaries[0].members[0].stability;
   }
 };

@@ -56,12 +56,14 @@ double comparable(double x) { return std::isnan(x) ? -1 : x; }
 // All that is said of pairs, by the numbers of the columns in the first table.
 using Answers = std::map<std::tuple<int, int, bool>, Told>;
 Answers answers(const BoundariesResult& result, const std::vector<int>& column) {
-  const auto number = [&](int variable) { return column.empty() ? variable : column[static_cast<std::size_t>(variable)]; };
+  const auto number = [&](int variable) {
+    return column.empty() ? variable : column[static_cast<std::size_t>(variable)];
+  };
   Answers all;
   for (const Boundary& boundary : result.found.boundaries) {
     for (const Member& m : boundary.members) {
-      all[{number(boundary.target), number(m.variable), true}] = {m.gain, m.unique, comparable(m.p_value), comparable(m.q_value),
-                                                                  comparable(m.votes)};
+      all[{number(boundary.target), number(m.variable), true}] = {m.gain, m.unique, comparable(m.p_value),
+                                                                  comparable(m.q_value), comparable(m.votes)};
     }
     for (const NearMiss& m : boundary.near_misses) {
       all[{number(boundary.target), number(m.candidate.variable), false}] = {m.candidate.gain, 0, comparable(m.p_value),
@@ -124,8 +126,11 @@ TEST(TableOrderTest, TargetsComeAsTheyWereAskedFor) {
 TEST(TableOrderTest, KnowledgeFollowsItsVariables) {
   const Dataset data = table();
   using Kind = Statement::Kind;
-  const Knowledge knowledge(data.names, {{Kind::in_boundary, 1, 5}, {Kind::not_in_boundary, 0, 1}, {Kind::root, 4},
-                                         {Kind::tier, 0, 3}, {Kind::tier, 3, 7}});
+  const Knowledge knowledge(data.names, {{Kind::in_boundary, 1, 5},
+                                         {Kind::not_in_boundary, 0, 1},
+                                         {Kind::root, 4},
+                                         {Kind::tier, 0, 3},
+                                         {Kind::tier, 3, 7}});
   const std::vector<int> place = inverse(kOrder);
   const Knowledge moved = knowledge.in_order(kOrder);
   const auto at = [&](int variable) { return place[static_cast<std::size_t>(variable)]; };

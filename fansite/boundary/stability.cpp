@@ -83,8 +83,9 @@ class Resamples {
   Vector left_over(int variable, const std::vector<int>& given) const {
     Vector left = standardised(variable);
     if (given.empty()) return left;
-    const Vector slopes =
-        Matrix(covariance_.correlation(given, given)).ldlt().solve(Vector(covariance_.correlation.col(variable)(given)));
+    const Vector slopes = Matrix(covariance_.correlation(given, given))
+                              .ldlt()
+                              .solve(Vector(covariance_.correlation.col(variable)(given)));
     for (std::size_t k = 0; k < given.size(); ++k) left -= slopes[static_cast<Index>(k)] * standardised(given[k]);
     return left;
   }

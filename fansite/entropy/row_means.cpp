@@ -8,10 +8,7 @@
 namespace fansite {
 
 RowMeans::RowMeans(const Dataset& data)
-    : weights_(data.weights),
-      groups_(data.groups),
-      units_(data.rows()),
-      inflation_(1 / std::sqrt(data.row_worth)) {
+    : weights_(data.weights), groups_(data.groups), units_(data.rows()), inflation_(1 / std::sqrt(data.row_worth)) {
   if (!groups_.empty()) units_ = *std::max_element(groups_.begin(), groups_.end()) + 1;
 }
 

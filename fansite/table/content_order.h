@@ -14,10 +14,10 @@ struct ContentOrder {
   std::vector<int> rows, columns;  ///< at each place, which of the table's comes there
 };
 
-/// A row's key is the sum of its cells' hashes, a column's the sum of its cells' hashes mixed with their rows' keys, and
-/// once more round with the keys known so far (colour refinement of the table as a bipartite graph): sums do not depend
-/// on an order. Whatever has the same key in the end has the same contents, or it is by symmetry that nothing tells
-/// them apart; these stay in the table's order. Cost: three passes over the cells.
+/// A row's key is the sum of its cells' hashes, a column's the sum of its cells' hashes mixed with their rows' keys,
+/// and once more round with the keys known so far (colour refinement of the table as a bipartite graph): sums do not
+/// depend on an order. Whatever has the same key in the end has the same contents, or it is by symmetry that nothing
+/// tells them apart; these stay in the table's order. Cost: three passes over the cells.
 ContentOrder content_order(const Dataset& data);
 
 /// The table in that order, groups numbered by their first rows there.

@@ -26,7 +26,7 @@ struct Dataset {
   std::vector<Column> columns = {};  ///< one per column, or none: all kinds are recognised from the values
   Vector weights = {};               ///< one per row, positive, mean 1; empty: all the same
   std::vector<int> groups = {};      ///< one per row: rows of the same group are not independent; empty: all are
-  double row_worth = 1;  ///< independent rows that one is worth in tests; less where neighbours are alike
+  double row_worth = 1;              ///< independent rows that one is worth in tests; less where neighbours are alike
   TableRoles roles = {};             ///< what was declared of it, which is in columns, weights and groups already
 
   Index rows() const { return values.rows(); }

@@ -73,8 +73,8 @@ Matrix autocorrelations(const Matrix& columns, Index lags) {
 }
 
 // Columns whose means over eleven stretches of rows differ beyond chance, and which share of the median one's variance
-// that is. Scores have variance 1, so Σ n m² is χ² with ten degrees of freedom if nothing changes, and up to `inflation`
-// times that where neighbouring rows are alike.
+// that is. Scores have variance 1, so Σ n m² is χ² with ten degrees of freedom if nothing changes, and up to
+// `inflation` times that where neighbouring rows are alike.
 void find_shifts(const ColumnScores& columns, RowDependence& result) {
   const Index n = columns.scores.rows();
   const auto d = static_cast<double>(columns.owner.size());
@@ -278,7 +278,8 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
   }
   if (!shifting.empty()) {
     result.push_back(fmt::format(
-        "[rows] the means of {} columns change along the rows, by {:.0f} % of their variance (median): batches or a drift "
+        "[rows] the means of {} columns change along the rows, by {:.0f} % of their variance (median): batches or a "
+        "drift "
         "that no column tells of may be behind what relates them; a column that does, as --context, takes that out.",
         shifting.size(), 100 * shift));
   }

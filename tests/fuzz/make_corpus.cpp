@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, search_checkpoint, result, comparison, knowledge and kinds with files that are right and nearly right. Made,
-// not committed.
+// training_checkpoint, search_checkpoint, result, comparison, knowledge and kinds with files that are right and nearly
+// right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -246,8 +246,8 @@ Seeds comparison_seeds() {
   fansite::CompareResult result = compare(tables, comparison_params());
   const std::string whole = to_json(result, {});
   result.cells.pop_back();
-  return {"", "{}", R"({"format": "fansite.comparison/1"})", whole, to_json(result, {}),
-          whole.substr(0, whole.size() / 2)};
+  return {
+      "", "{}", R"({"format": "fansite.comparison/1"})", whole, to_json(result, {}), whole.substr(0, whole.size() / 2)};
 }
 
 Seeds knowledge_seeds() {

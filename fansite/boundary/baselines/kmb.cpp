@@ -177,7 +177,8 @@ BoundaryMethod kmb_method() {
   row.name = "kmb";
   row.summary = "KMB (reconstructed): the smallest set that leaves least over in a space of smooth functions";
   row.citation = "Wu, Jiang, Wu and Chen, Practical Markov Boundary Learning without Strong Assumptions, AAAI 2023";
-  row.can = {.satisfies_knowledge = true, .keeps_table_order = true, .column_kinds = {"continuous", "ordered", "atoms"}};
+  row.can = {
+      .satisfies_knowledge = true, .keeps_table_order = true, .column_kinds = {"continuous", "ordered", "atoms"}};
   row.parameters = KmbParams();
   row.run = run;
   return row;

@@ -12,11 +12,11 @@
 #include <tuple>
 #include <utility>
 
-#include "fansite/base/subsets.h"
+#include "fansite/base/parallel.h"
 #include "fansite/base/sets.h"
 #include "fansite/base/special.h"
+#include "fansite/base/subsets.h"
 #include "fansite/causal/detail/skeleton.h"
-#include "fansite/independence/fisher_z.h"
 
 namespace fansite::causal {
 namespace {
@@ -293,11 +293,15 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   }
   const double d = static_cast<double>(columns.size());
   const double alpha = params.boundary_alpha > 0 ? params.boundary_alpha : 1 / (d * d);
-  const ByteMatrix boundaries = total_conditioning(*context.covariance(), columns, alpha);
-  const FisherZ test(context.covariance());
-  MarvelResult found = marvel(test, boundaries, params, context.progress());
+  const FittedTest fitted = fit_test(context, params.test);
+  const bool linear = params.test.kind == TestKind::fisher_z;
+  const ByteMatrix boundaries = linear ? total_conditioning(*context.covariance(), columns, alpha)
+                                       : grown_boundaries(*fitted.test, columns, alpha, context.progress());
+  MarvelResult found = marvel(*fitted.test, boundaries, params, context.progress());
   GraphAnswer answer;
-  answer.how = fmt::format("boundaries by total conditioning; {} tests", found.tests);
+  answer.warnings = fitted.warnings;
+  answer.how =
+      fmt::format("boundaries by {}; {} tests", linear ? "total conditioning" : "growing and shrinking", found.tests);
   answer.details = {{"tests", std::int64_t{found.tests}},
                     {"forced_removals", std::int64_t{found.forced}},
                     {"max_members_reached", found.limited},
@@ -325,6 +329,7 @@ const Description& MarvelParams::description() {
   using P = MarvelParams;
   static const Description list =
       Describe<P>()
+          .part(&P::test, TestParams::description(), "edge_")
           .field("edge_alpha", &P::edge_alpha, "a pair is separated by a test whose p-value is above this",
                  between(0, 1))
           .field("boundary_alpha", &P::boundary_alpha,
@@ -340,6 +345,43 @@ MarvelResult marvel(const IndependenceTest& test, const ByteMatrix& boundaries, 
                     Progress& progress) {
   validate(params);
   return Marvel(test, boundaries, params, progress).run();
+}
+
+ByteMatrix grown_boundaries(const IndependenceTest& test, const std::vector<int>& columns, double alpha,
+                            const Progress& progress) {
+  std::vector<std::vector<int>> sets(columns.size());
+  parallel_for(static_cast<Index>(columns.size()), [&](Index i) {
+    const int target = columns[static_cast<std::size_t>(i)];
+    std::vector<int>& set = sets[static_cast<std::size_t>(i)];
+    for (;;) {
+      throw_if_interrupted(progress);
+      std::vector<int> others;
+      for (const int column : columns) {
+        if (column != target && !contains(set, column)) others.push_back(column);
+      }
+      const std::vector<IndependenceVerdict> verdicts = test.test_each(target, others, set);
+      int best = -1;
+      double strongest = 0;
+      for (std::size_t k = 0; k < others.size(); ++k) {
+        const bool out = verdicts[k].independent_when_adding(alpha);
+        if (out || (best >= 0 && verdicts[k].strength <= strongest)) continue;
+        best = others[k];
+        strongest = verdicts[k].strength;
+      }
+      if (best < 0) break;
+      set.push_back(best);
+    }
+    for (const int member : std::vector<int>(set)) {
+      std::vector<int> rest = set;
+      std::erase(rest, member);
+      if (test.test(target, member, rest).independent_when_removing(alpha)) set = std::move(rest);
+    }
+  });
+  ByteMatrix found = ByteMatrix::Zero(test.variables(), test.variables());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const int member : sets[i]) found(columns[i], member) = found(member, columns[i]) = 1;
+  }
+  return found;
 }
 
 double total_conditioning_threshold(int variables, double rows, double alpha) {

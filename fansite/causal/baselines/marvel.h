@@ -8,10 +8,12 @@
 
 #include "fansite/causal/methods.h"
 #include "fansite/independence/independence_test.h"
+#include "fansite/independence/tests.h"
 
 namespace fansite::causal {
 
 struct MarvelParams {
+  TestParams test = {};      ///< of independence
   double edge_alpha = 0.01;  ///< a p-value above it separates a pair
   /// The level of the tests that find the boundaries to begin with; 0: 1/d², as its authors have it.
   double boundary_alpha = 0;
@@ -36,6 +38,12 @@ struct MarvelResult {
 /// the graph is the equivalence class of the truth.
 MarvelResult marvel(const IndependenceTest& test, const ByteMatrix& boundaries, const MarvelParams& params,
                     Progress& progress);
+
+/// Boundaries by the test itself, for tests that cannot be given all other variables at once: each set grows by the
+/// strongest dependence and shrinks by what it does not need (IAMB), and a pair is in if it is in one of both.
+/// Symmetric.
+ByteMatrix grown_boundaries(const IndependenceTest& test, const std::vector<int>& columns, double alpha,
+                            const Progress& progress);
 
 /// |partial correlation| given all others above which two of d variables are in each other's boundary, N rows.
 double total_conditioning_threshold(int variables, double rows, double alpha);

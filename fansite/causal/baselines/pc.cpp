@@ -10,9 +10,9 @@
 #include <numeric>
 #include <utility>
 
-#include "fansite/base/subsets.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/sets.h"
+#include "fansite/base/subsets.h"
 #include "fansite/causal/detail/skeleton.h"
 
 namespace fansite::causal {
