@@ -9,6 +9,7 @@
 #include "classical_graphs.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/random.h"
+#include "fansite/independence/total_conditioning.h"
 #include "fansite/run/causal_graph.h"
 #include "support.h"
 

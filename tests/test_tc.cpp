@@ -9,6 +9,7 @@
 
 #include "classical_examples.h"
 #include "fansite/base/special.h"
+#include "fansite/independence/total_conditioning.h"
 
 namespace fansite {
 namespace {

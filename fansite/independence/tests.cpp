@@ -47,6 +47,14 @@ const Description& TestParams::description() {
   return list;
 }
 
+Capabilities covariance_capabilities() {
+  return {.handles_missing_cells = true,
+          .handles_context = true,
+          .handles_weights = true,
+          .handles_groups = true,
+          .column_kinds = {"continuous", "ordered", "atoms"}};
+}
+
 FittedTest fit_test(const Context& context, const TestParams& params) {
   // Where nothing can be learnt of two columns there is nothing to train on, and every pair is independent.
   if (params.kind == TestKind::flow && context.learnable_columns() >= 2) return fit_flow(context, params.effort);

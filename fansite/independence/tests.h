@@ -45,6 +45,9 @@ struct FittedTest {
   std::vector<std::string> warnings;                ///< one sentence each
 };
 
+/// What a method can do that goes by the covariance of the table (table/covariance.h), or by tests made from it.
+Capabilities covariance_capabilities();
+
 /// Networks are trained, or read where the run says so. A UsageError if there is no time for that.
 FittedTest fit_test(const Context& context, const TestParams& params);
 

@@ -3,34 +3,12 @@
 // Any bytes are cells of a comparison (fansite.comparison/1) that can be gone on from, or throw a DataError; what is a
 // comparison becomes a page. The table is the one that the seeds are of.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "comparison_input.h"
-#include "fansite/base/error.h"
-#include "fansite/base/text.h"
 #include "fansite/report/compare_report.h"
 #include "fansite/report/html.h"
-
-namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
-
-// Nothing but what callers can cause may be thrown.
-template <class Reader>
-void read(const Reader& reader) {
-  try {
-    reader();
-  } catch (const fansite::DataError& error) {
-    require(fansite::is_utf8(error.what()));
-  } catch (const fansite::UsageError& error) {
-    require(fansite::is_utf8(error.what()));
-  }
-}
-
-}  // namespace
+#include "text_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace fansite;

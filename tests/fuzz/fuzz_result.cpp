@@ -3,34 +3,12 @@
 // Any bytes are a result (fansite.boundaries/2, fansite.graph/2) or throw a DataError, to whatever reads results; what
 // is a result becomes a page.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
-#include "fansite/base/error.h"
-#include "fansite/base/text.h"
 #include "fansite/report/html.h"
 #include "fansite/report/json.h"
 #include "fansite/report/verify.h"
-
-namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
-
-// Nothing but what callers can cause may be thrown.
-template <class Reader>
-void read(const Reader& reader) {
-  try {
-    reader();
-  } catch (const fansite::DataError& error) {
-    require(fansite::is_utf8(error.what()));
-  } catch (const fansite::UsageError& error) {
-    require(fansite::is_utf8(error.what()));
-  }
-}
-
-}  // namespace
+#include "text_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace fansite;

@@ -163,15 +163,31 @@ BoundaryAnswer run_constraint_based(const BoundaryProblem& problem, const Constr
   return answer;
 }
 
+const Description& SeparatingSetParams::description() {
+  using P = SeparatingSetParams;
+  static const Description list =
+      describe_constraint_based<P>()
+          .field("max_subset", &P::max_subset, "variables in a set that may separate two; larger ones are not tried",
+                 at_least(1))
+          .done();
+  return list;
+}
+
+BoundaryAnswer run_by_separating_sets(const BoundaryProblem& problem, const SeparatingSetParams& params,
+                                      const std::string& name, SeparatingSetSearch search) {
+  ConstraintBasedRun run{name, params.alpha, params.test, params.order, {}, {}};
+  run.limit = fmt::format("sets of more than {} variables", params.max_subset);
+  run.search = [&](const IndependenceTest& test, const ClassicalTarget& target) {
+    return search(test, target, params.alpha, params.max_subset);
+  };
+  return run_constraint_based(problem, run);
+}
+
 Capabilities classical_capabilities(bool trains) {
-  return {.satisfies_knowledge = true,
-          .handles_missing_cells = true,
-          .handles_context = true,
-          .handles_weights = true,
-          .handles_groups = true,
-          .keeps_table_order = true,
-          .trains = trains,
-          .column_kinds = {"continuous", "ordered", "atoms"}};
+  Capabilities can = covariance_capabilities();
+  can.satisfies_knowledge = can.keeps_table_order = true;
+  can.trains = trains;
+  return can;
 }
 
 std::string limit_warning(const std::string& name, const std::string& limit, const std::vector<int>& targets,

@@ -82,7 +82,22 @@ struct ConstraintBasedRun {
 
 BoundaryAnswer run_constraint_based(const BoundaryProblem& problem, const ConstraintBasedRun& run);
 
-/// What a method can do that goes by the covariance alone, or by tests that are made from it.
+/// Of methods that look for small sets which separate two variables.
+struct SeparatingSetParams {
+  double alpha = 0.005;
+  TestParams test;
+  int max_subset = 3;  ///< variables in a set that may separate two
+  MemberOrder order = MemberOrder::kept;
+
+  static const Description& description();
+};
+
+using SeparatingSetSearch = ClassicalSet (*)(const IndependenceTest& test, const ClassicalTarget& search, double alpha,
+                                             int max_subset);
+BoundaryAnswer run_by_separating_sets(const BoundaryProblem& problem, const SeparatingSetParams& params,
+                                      const std::string& name, SeparatingSetSearch search);
+
+/// What they can do.
 Capabilities classical_capabilities(bool trains);
 
 /// "[mb] eemb did not try … for 3 of 10 targets ('x', 'y' and 1 more), whose boundaries may be wrong for that".

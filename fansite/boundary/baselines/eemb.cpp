@@ -176,26 +176,10 @@ class Eemb {
 };
 
 BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
-  const auto& params = parameters.as<EembParams>();
-  ConstraintBasedRun run{"EEMB", params.alpha, params.test, params.order, {}, {}};
-  run.limit = fmt::format("sets of more than {} variables", params.max_subset);
-  run.search = [&](const IndependenceTest& test, const ClassicalTarget& search) {
-    return eemb(test, search, params.alpha, params.max_subset);
-  };
-  return run_constraint_based(problem, run);
+  return run_by_separating_sets(problem, parameters.as<SeparatingSetParams>(), "EEMB", eemb);
 }
 
 }  // namespace
-
-const Description& EembParams::description() {
-  using P = EembParams;
-  static const Description list =
-      describe_constraint_based<P>()
-          .field("max_subset", &P::max_subset, "variables in a set that may separate two; larger ones are not tried",
-                 at_least(1))
-          .done();
-  return list;
-}
 
 ClassicalSet eemb(const IndependenceTest& test, const ClassicalTarget& search, double alpha, int max_subset) {
   return Eemb(test, search, alpha, max_subset).find();
@@ -209,7 +193,7 @@ BoundaryMethod eemb_method() {
       "Wang, Ling, Yu and Wu, Towards Efficient and Effective Discovery of Markov Blankets for Feature "
       "Selection, Information Sciences 509, 2020";
   row.can = classical_capabilities(true);
-  row.parameters = EembParams();
+  row.parameters = SeparatingSetParams();
   row.run = run;
   return row;
 }

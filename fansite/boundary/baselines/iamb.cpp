@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/boundary/baselines/iamb.h"
 
-#include "fansite/base/sets.h"
+#include "fansite/independence/incremental_association.h"
 
 namespace fansite {
 namespace {
-
-// The strongest of those dependent given the members, −1 if none is; of equals the first.
-int strongest(const IndependenceTest& test, const ClassicalTarget& search, const std::vector<int>& members,
-              double alpha) {
-  std::vector<int> outside = search.candidates;
-  std::erase_if(outside, [&](int z) { return contains(members, z); });
-  const std::vector<IndependenceVerdict> verdicts = test.test_each(search.target, outside, members);
-  int best = -1;
-  double strength = 0;
-  for (std::size_t i = 0; i < outside.size(); ++i) {
-    if (verdicts[i].independent_when_adding(alpha) || (best >= 0 && verdicts[i].strength <= strength)) continue;
-    best = outside[i];
-    strength = verdicts[i].strength;
-  }
-  return best;
-}
 
 BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
   const auto& params = parameters.as<IambParams>();
@@ -55,17 +39,7 @@ const Description& IambParams::description() {
 }
 
 ClassicalSet iamb(const IndependenceTest& test, const ClassicalTarget& search, double alpha) {
-  std::vector<int> members = search.known;
-  for (int best = strongest(test, search, members, alpha); best >= 0; best = strongest(test, search, members, alpha)) {
-    members.push_back(best);
-  }
-  const std::vector<int> grown = members;
-  for (const int member : grown) {
-    const std::vector<int> others = without(members, member);
-    if (contains(search.known, member)) continue;
-    if (test.test(search.target, member, others).independent_when_removing(alpha)) members = others;
-  }
-  return {members, {}, false};
+  return {incremental_association(test, search.target, search.candidates, search.known, alpha), {}, false};
 }
 
 BoundaryMethod iamb_method() {

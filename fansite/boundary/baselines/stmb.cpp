@@ -124,26 +124,10 @@ class Stmb {
 };
 
 BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters) {
-  const auto& params = parameters.as<StmbParams>();
-  ConstraintBasedRun run{"STMB", params.alpha, params.test, params.order, {}, {}};
-  run.limit = fmt::format("sets of more than {} variables", params.max_subset);
-  run.search = [&](const IndependenceTest& test, const ClassicalTarget& search) {
-    return stmb(test, search, params.alpha, params.max_subset);
-  };
-  return run_constraint_based(problem, run);
+  return run_by_separating_sets(problem, parameters.as<SeparatingSetParams>(), "STMB", stmb);
 }
 
 }  // namespace
-
-const Description& StmbParams::description() {
-  using P = StmbParams;
-  static const Description list =
-      describe_constraint_based<P>()
-          .field("max_subset", &P::max_subset, "variables in a set that may separate two; larger ones are not tried",
-                 at_least(1))
-          .done();
-  return list;
-}
 
 ClassicalSet stmb(const IndependenceTest& test, const ClassicalTarget& search, double alpha, int max_subset) {
   return Stmb(test, search, alpha, max_subset).find();
@@ -157,7 +141,7 @@ BoundaryMethod stmb_method() {
       "Gao and Ji, Efficient Markov Blanket Discovery and Its Application, IEEE Transactions on Cybernetics "
       "47, 2017";
   row.can = classical_capabilities(true);
-  row.parameters = StmbParams();
+  row.parameters = SeparatingSetParams();
   row.run = run;
   return row;
 }

@@ -7,15 +7,6 @@
 
 namespace fansite {
 
-struct StmbParams {
-  double alpha = 0.005;
-  TestParams test;
-  int max_subset = 3;  ///< variables in a set that may separate two
-  MemberOrder order = MemberOrder::kept;
-
-  static const Description& description();
-};
-
 /// Of one target: neighbours, the strongest first, then spouses.
 ClassicalSet stmb(const IndependenceTest& test, const ClassicalTarget& search, double alpha, int max_subset);
 

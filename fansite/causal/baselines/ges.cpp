@@ -15,6 +15,7 @@
 #include "fansite/causal/detail/equivalence_class.h"
 #include "fansite/causal/detail/skeleton.h"
 #include "fansite/independence/gaussian_bic.h"
+#include "fansite/independence/tests.h"
 
 namespace fansite::causal {
 namespace {
@@ -339,12 +340,8 @@ GraphMethod ges_method() {
   row.name = "ges";
   row.summary = "greedy equivalence search with the BIC of linear equations; what it cannot tell stays undirected";
   row.citation = "Chickering, JMLR 2002";
-  row.can = {.satisfies_knowledge = true,
-             .handles_missing_cells = true,
-             .handles_context = true,
-             .handles_weights = true,
-             .handles_groups = true,
-             .column_kinds = {"continuous", "ordered", "atoms"}};
+  row.can = covariance_capabilities();
+  row.can.satisfies_knowledge = true;
   row.parameters = GesParams();
   row.run = run;
   return row;

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,6 +16,8 @@
 #include "fansite/base/special.h"
 #include "fansite/base/subsets.h"
 #include "fansite/causal/detail/skeleton.h"
+#include "fansite/independence/incremental_association.h"
+#include "fansite/independence/total_conditioning.h"
 
 namespace fansite::causal {
 namespace {
@@ -259,8 +260,8 @@ class Marvel {
 
 // ---- The row --------------------------------------------------------------------------------------------------------
 
-// Pairs that depend on each other given all others (Pellet and Elisseeff, 2008), from one inverse.
-ByteMatrix total_conditioning(const Covariance& covariance, const std::vector<int>& columns, double alpha) {
+// Pairs that depend on each other given all others.
+ByteMatrix boundaries_by_all_others(const Covariance& covariance, const std::vector<int>& columns, double alpha) {
   const auto d = static_cast<int>(columns.size());
   ByteMatrix found = ByteMatrix::Zero(covariance.variables(), covariance.variables());
   if (d < 2) return found;
@@ -268,16 +269,15 @@ ByteMatrix total_conditioning(const Covariance& covariance, const std::vector<in
              "[marvel] {} rows for {} columns: boundaries by total conditioning need more rows than columns; use pc or "
              "ges, or fewer columns",
              covariance.rows, d);
-  const Eigen::LLT<Matrix> factor(covariance.correlation(columns, columns));
-  check_data(factor.info() == Eigen::Success && factor.matrixLLT().diagonal().minCoeff() > 1e-6,
+  constexpr double kRidge = 1e-3;  // where it is needed the answer is refused
+  const TotalConditioning total = total_conditioning(covariance, columns, kRidge);
+  check_data(!total.shrunk,
              "[marvel] some column is determined by others, so no boundary follows from all of them; use pc or ges, or "
              "leave it out (fansite inspect names it)");
-  const Matrix precision = factor.solve(Matrix::Identity(d, d));
   const double threshold = total_conditioning_threshold(d, static_cast<double>(covariance.rows), alpha);
   for (int a = 0; a < d; ++a) {
     for (int b = 0; b < d; ++b) {
-      const double r = std::abs(precision(a, b)) / std::sqrt(precision(a, a) * precision(b, b));
-      if (a != b && r > threshold) found(columns[at(a)], columns[at(b)]) = found(columns[at(b)], columns[at(a)]) = 1;
+      if (a != b && std::abs(total.correlation(a, b)) > threshold) found(columns[at(a)], columns[at(b)]) = 1;
     }
   }
   return found;
@@ -295,7 +295,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   const double alpha = params.boundary_alpha > 0 ? params.boundary_alpha : 1 / (d * d);
   const FittedTest fitted = fit_test(context, params.test);
   const bool linear = params.test.kind == TestKind::fisher_z;
-  const ByteMatrix boundaries = linear ? total_conditioning(*context.covariance(), columns, alpha)
+  const ByteMatrix boundaries = linear ? boundaries_by_all_others(*context.covariance(), columns, alpha)
                                        : grown_boundaries(*fitted.test, columns, alpha, context.progress());
   MarvelResult found = marvel(*fitted.test, boundaries, params, context.progress());
   GraphAnswer answer;
@@ -349,33 +349,11 @@ MarvelResult marvel(const IndependenceTest& test, const ByteMatrix& boundaries, 
 
 ByteMatrix grown_boundaries(const IndependenceTest& test, const std::vector<int>& columns, double alpha,
                             const Progress& progress) {
-  std::vector<std::vector<int>> sets(columns.size());
+  Sets sets(columns.size());
   parallel_for(static_cast<Index>(columns.size()), [&](Index i) {
+    throw_if_interrupted(progress);
     const int target = columns[static_cast<std::size_t>(i)];
-    std::vector<int>& set = sets[static_cast<std::size_t>(i)];
-    for (;;) {
-      throw_if_interrupted(progress);
-      std::vector<int> others;
-      for (const int column : columns) {
-        if (column != target && !contains(set, column)) others.push_back(column);
-      }
-      const std::vector<IndependenceVerdict> verdicts = test.test_each(target, others, set);
-      int best = -1;
-      double strongest = 0;
-      for (std::size_t k = 0; k < others.size(); ++k) {
-        const bool out = verdicts[k].independent_when_adding(alpha);
-        if (out || (best >= 0 && verdicts[k].strength <= strongest)) continue;
-        best = others[k];
-        strongest = verdicts[k].strength;
-      }
-      if (best < 0) break;
-      set.push_back(best);
-    }
-    for (const int member : std::vector<int>(set)) {
-      std::vector<int> rest = set;
-      std::erase(rest, member);
-      if (test.test(target, member, rest).independent_when_removing(alpha)) set = std::move(rest);
-    }
+    sets[static_cast<std::size_t>(i)] = incremental_association(test, target, without(columns, target), {}, alpha);
   });
   ByteMatrix found = ByteMatrix::Zero(test.variables(), test.variables());
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -384,21 +362,13 @@ ByteMatrix grown_boundaries(const IndependenceTest& test, const std::vector<int>
   return found;
 }
 
-double total_conditioning_threshold(int variables, double rows, double alpha) {
-  return std::tanh(-normal_quantile(alpha / 2) / std::sqrt(rows - variables - 1));
-}
-
 GraphMethod marvel_method() {
   GraphMethod row;
   row.name = "marvel";
   row.summary = "removes removable variables one by one, inside boundaries by total conditioning; for comparison";
   row.citation = "Mokhtarian, Akbari, Ghassami and Kiyavash, 2021 (MARVEL); Mokhtarian et al., JMLR 2025";
-  row.can = {.handles_missing_cells = true,
-             .handles_context = true,
-             .handles_weights = true,
-             .handles_groups = true,
-             .keeps_table_order = true,
-             .column_kinds = {"continuous", "ordered", "atoms"}};
+  row.can = covariance_capabilities();
+  row.can.keeps_table_order = true;
   row.parameters = MarvelParams();
   row.run = run;
   return row;

@@ -45,9 +45,6 @@ MarvelResult marvel(const IndependenceTest& test, const ByteMatrix& boundaries, 
 ByteMatrix grown_boundaries(const IndependenceTest& test, const std::vector<int>& columns, double alpha,
                             const Progress& progress);
 
-/// |partial correlation| given all others above which two of d variables are in each other's boundary, N rows.
-double total_conditioning_threshold(int variables, double rows, double alpha);
-
 GraphMethod marvel_method();
 
 }  // namespace fansite::causal

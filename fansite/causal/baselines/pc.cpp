@@ -305,12 +305,8 @@ GraphMethod pc_method() {
   row.name = "pc";
   row.summary = "PC-stable: tests of independence given neighbours; what colliders do not decide stays undirected";
   row.citation = "Spirtes, Glymour and Scheines, 2000; Colombo and Maathuis, JMLR 2014 (PC-stable)";
-  row.can = {.satisfies_knowledge = true,
-             .handles_missing_cells = true,
-             .handles_context = true,
-             .handles_weights = true,
-             .handles_groups = true,
-             .column_kinds = {"continuous", "ordered", "atoms"}};
+  row.can = covariance_capabilities();
+  row.can.satisfies_knowledge = true;
   row.parameters = PcParams();
   row.run = run;
   return row;
