@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "fansite/base/parallel.h"
-#include "fansite/base/random.h"
+#include "fansite/base/resample.h"
 #include "fansite/base/sets.h"
-#include "fansite/base/special.h"
+#include "fansite/independence/fisher_z.h"
 
 namespace fansite {
 namespace {
 
-constexpr Index kResamples = 100;
 constexpr double kMostWork = 2e7;  // rows × pairs: about a second
 
 using PairOfVariables = std::pair<int, int>;
@@ -40,15 +39,12 @@ std::map<PairOfVariables, std::vector<int>> pairs_to_judge(const Boundaries& fou
 // Resamples × rows: how often each row is drawn; rows of a group together.
 Matrix resampled_weights(const Dataset& data) {
   const Index units = data.groups.empty() ? data.rows() : 1 + *std::max_element(data.groups.begin(), data.groups.end());
+  const Eigen::MatrixXf drawn = resampling_weights(units);
   Matrix weights(kResamples, data.rows());
-  for (Index r = 0; r < kResamples; ++r) {
-    Random random(Key{}.split(static_cast<std::uint64_t>(r)));
-    Vector drawn(units);
-    for (double& weight : drawn) weight = static_cast<double>(random.poisson(1));
-    for (Index i = 0; i < data.rows(); ++i) {
-      const double own = data.weights.size() > 0 ? data.weights[i] : 1.0;
-      weights(r, i) = own * drawn[data.groups.empty() ? i : data.groups[static_cast<std::size_t>(i)]];
-    }
+  for (Index i = 0; i < data.rows(); ++i) {
+    const double own = data.weights.size() > 0 ? data.weights[i] : 1.0;
+    const Index unit = data.groups.empty() ? i : data.groups[static_cast<std::size_t>(i)];
+    weights.col(i) = own * drawn.row(unit).transpose().cast<double>();
   }
   return weights;
 }
@@ -69,9 +65,8 @@ class Resamples {
     int admitted = 0;
     for (Index r = 0; r < kResamples; ++r) {
       const double squares = sums(r, 1) * sums(r, 2);
-      const double correlation = squares > 0 ? std::clamp(sums(r, 0) / std::sqrt(squares), -1 + 1e-12, 1 - 1e-12) : 0;
-      const double p_value = 2 * normal_tail(std::sqrt(freedom) * std::abs(std::atanh(correlation)));
-      if (p_value <= threshold) ++admitted;
+      const double correlation = squares > 0 ? sums(r, 0) / std::sqrt(squares) : 0;
+      if (fisher_z_p_value(correlation, freedom) <= threshold) ++admitted;
     }
     return admitted / static_cast<double>(kResamples);
   }

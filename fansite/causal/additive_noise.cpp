@@ -15,6 +15,7 @@
 #include "fansite/base/detail/single_threaded_blas.h"
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/base/resample.h"
 #include "fansite/base/sets.h"
 #include "fansite/base/special.h"
 #include "fansite/causal/detail/graph_search.h"
@@ -27,19 +28,8 @@ namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kResamples = 100;
 
 // ---- Evidence -------------------------------------------------------------------------------------------------------
-
-// Row weights of the resamples (bootstrap).
-Eigen::MatrixXf resampling_weights(Index rows, Key key) {
-  Eigen::MatrixXf weights(rows, kResamples);
-  for (int r = 0; r < kResamples; ++r) {
-    Random random(key.split(static_cast<std::uint64_t>(r)));
-    for (float& weight : weights.col(r)) weight = static_cast<float>(random.poisson(1));
-  }
-  return weights;
-}
 
 Evidence evidence_of(const Vector& differences, const Eigen::MatrixXf& weights) {
   const auto n = static_cast<double>(differences.size());

@@ -35,6 +35,10 @@ double correlation_left(const Matrix& correlation, int a, const std::vector<doub
 
 }  // namespace
 
+double fisher_z_p_value(double correlation, double freedom) {
+  return 2 * normal_tail(std::sqrt(freedom) * std::abs(std::atanh(std::clamp(correlation, -kLargest, kLargest))));
+}
+
 FisherZ::FisherZ(std::shared_ptr<const Covariance> covariance, bool legacy_onesided)
     : covariance_(std::move(covariance)), legacy_onesided_(legacy_onesided) {}
 
@@ -47,8 +51,9 @@ double FisherZ::partial_correlation(int a, int b, std::span<const int> given) co
 IndependenceVerdict FisherZ::verdict(double r, std::size_t given) const {
   const double freedom = static_cast<double>(covariance_->rows) - static_cast<double>(given) - 3;
   if (std::isnan(r) || freedom <= 0) return {kUndefined, std::isnan(r) ? 0.0 : std::abs(r)};
-  const double w = std::sqrt(freedom) * std::atanh(r);
-  return {legacy_onesided_ ? normal_tail(-w) : 2 * normal_tail(std::abs(w)), std::abs(r)};
+  const double p_value =
+      legacy_onesided_ ? normal_tail(-std::sqrt(freedom) * std::atanh(r)) : fisher_z_p_value(r, freedom);
+  return {p_value, std::abs(r)};
 }
 
 IndependenceVerdict FisherZ::test(int a, int b, std::span<const int> given) const {

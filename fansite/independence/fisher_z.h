@@ -13,6 +13,9 @@
 
 namespace fansite {
 
+/// Two-sided, of a partial correlation with N − |given| − 3 degrees of freedom.
+double fisher_z_p_value(double correlation, double freedom);
+
 /// With r the partial correlation given S, W = √(N − |S| − 3) atanh r is standard normal under independence of Gaussian
 /// variables, and p = 2 Φ(−|W|). Undefined (NaN) for N − |S| − 3 ≤ 0, and if S determines one of its own or one of the
 /// two. The strength is |r|.

@@ -7,6 +7,7 @@
 
 #include "fansite/base/special.h"
 #include "fansite/entropy/gaussian.h"
+#include "fansite/independence/fisher_z.h"
 
 namespace fansite {
 
@@ -30,13 +31,11 @@ TotalConditioning total_conditioning(const Covariance& covariance, const std::ve
   const Matrix precision = factor.solve(Matrix::Identity(count, count));
   total.correlation = Matrix::Identity(count, count);
   total.p_value = Matrix::Zero(count, count);
-  constexpr double kLargest = 1 - 1e-12;  // its atanh stays finite
   for (Index j = 0; j < count; ++j) {
     for (Index i = 0; i < j; ++i) {
       const double r = -precision(i, j) / std::sqrt(precision(i, i) * precision(j, j));
-      const double w = std::sqrt(total.freedom) * std::atanh(std::clamp(r, -kLargest, kLargest));
       total.correlation(i, j) = total.correlation(j, i) = r;
-      total.p_value(i, j) = total.p_value(j, i) = 2 * normal_tail(std::abs(w));
+      total.p_value(i, j) = total.p_value(j, i) = fisher_z_p_value(r, total.freedom);
     }
   }
   return total;

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "fansite/base/parallel.h"
-#include "fansite/base/random.h"
+#include "fansite/base/resample.h"
 #include "fansite/base/special.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
 #include "fansite/boundary/fdr.h"
@@ -89,7 +89,6 @@ std::vector<char> PairTests::admitted() const {
 }
 
 std::vector<double> PairTests::stability() const {
-  constexpr int kResamples = 100;
   const auto pairs = static_cast<Index>(evidence_.size());
   Index units = 0;
   for (const PairEvidence& pair : evidence_) units = std::max<Index>(units, pair.scores.size());
@@ -99,10 +98,9 @@ std::vector<double> PairTests::stability() const {
     if (rows.size() > 0) scores.col(i) = rows;
   }
   std::vector<int> count(evidence_.size(), 0);
+  const Eigen::MatrixXf all_weights = resampling_weights(units);
   for (int resample = 0; resample < kResamples; ++resample) {
-    Random random(Key{}.split(static_cast<std::uint64_t>(resample)));
-    Eigen::VectorXf weights(scores.rows());
-    for (float& weight : weights) weight = static_cast<float>(random.poisson(1));
+    const auto weights = all_weights.col(resample);
     std::vector<double> p_values(evidence_.size());
     parallel_for(pairs, [&](Index i) {
       const Eigen::ArrayXd weighted = (scores.col(i).array() * weights.array()).cast<double>();
