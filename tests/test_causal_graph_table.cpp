@@ -164,6 +164,31 @@ TEST(GraphTable, KnowledgeDirectsWhatLevelsLeaveOpenAndItsConsequencesFollow) {
   EXPECT_THAT(reasons(result), ElementsAre(DirectionBy::knowledge, DirectionBy::consequence));
 }
 
+// Levels c move a and b; d = a² and more. Given c nothing links a and b, and c is in no edge.
+TEST(GraphTable, ContextIsInEveryEquationAndInNoEdge) {
+  const Matrix values = table(600, 4, 3, [](Random& random, auto&& x) {
+    x[0] = static_cast<double>(random.below(3));
+    x[1] += 2 * x[0];
+    x[2] -= 1.5 * x[0] * x[0];
+    x[3] = 0.5 * x[3] + 0.4 * (x[1] - 2) * (x[1] - 2);
+  });
+  NoProgress silent;
+  GraphTable table{values, Kinds{kNominal, kNumber, kNumber, kNumber}};
+  const ByteMatrix links = ByteMatrix::Ones(4, 4);
+  for (const char* known : {"", "forbid d -> a"}) {
+    const Knowledge knowledge = *known == 0 ? Knowledge() : Knowledge::parse(known, "rules", {"c", "a", "b", "d"});
+    table.context = {0};
+    const AdditiveNoiseResult given = find_constrained_graph(table, links, knowledge, AdditiveNoiseParams(), silent);
+    EXPECT_EQ(edges(given), (Edges{{1, 3}})) << known;
+    EXPECT_EQ(given.partial.directed.cast<int>().sum(), 1) << known;
+    EXPECT_EQ(given.weights.row(0).sum(), 0) << known;
+    EXPECT_THAT(given.discrete, IsEmpty()) << known;
+  }
+  // Without it the two are linked: what they share is no longer told by anything.
+  const Matrix without = values.rightCols(3);
+  EXPECT_TRUE(skeleton(find(GraphTable{without}))(0, 1));
+}
+
 TEST(GraphTable, BetweenNumbersTheScoreStillDecides) {
   const Matrix values = table(500, 3, 1, [](Random& random, auto&& x) {
     x[0] = x[1] + x[1] * x[1] + 0.5 * x[0];

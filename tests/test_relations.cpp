@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fansite/run/boundaries.h"
+#include "fansite/table/roles.h"
 #include "support.h"
 
 namespace fansite {
@@ -80,6 +81,18 @@ TEST(SurestRelations, AreHeldAgainstEmptyBoundaries) {
   ASSERT_TRUE(result.found.boundaries[1].members.empty());
   EXPECT_THAT(result.warnings, Contains(HasSubstr("2 boundaries are empty but cannot be")));
   EXPECT_THAT(result.warnings, Contains(HasSubstr("'x2' on 'x1'")));
+}
+
+// Given a context that moves both there is nothing between them, and that is the answer.
+TEST(SurestRelations, ProveNothingBesideAContext) {
+  Dataset data = noise(400, 3, 8);
+  for (Index j : {0, 1}) data.values.col(j) += 2 * data.values.col(2);
+  data = with_roles(std::move(data), {.context = {"x3"}});
+  BoundariesParams params("fansite");
+  params.options.as<FansiteParams>().estimator = "gaussian";
+  const BoundariesResult result = markov_boundaries(data, params);
+  for (const Boundary& boundary : result.found.boundaries) EXPECT_TRUE(boundary.members.empty());
+  EXPECT_THAT(result.warnings, Not(Contains(HasSubstr("empty but cannot be"))));
 }
 
 // Ten rows and six columns: 15 pairs, z = 2.94 + 0.84, tanh(3.78 / √7) = 0.89.

@@ -74,5 +74,66 @@ TEST(Robustness, IsToldOfEveryMember) {
   }
 }
 
+// One boundary whose members tell so much each beside the others.
+Boundaries with_members(const std::vector<double>& unique) {
+  Boundaries found;
+  Boundary& boundary = found.boundaries.emplace_back();
+  boundary.target = 0;
+  for (const double information : unique) {
+    Member& member = boundary.members.emplace_back();
+    member.variable = static_cast<int>(boundary.members.size());
+    member.unique = information;
+    member.robustness.hidden_cause = robustness_to_hidden_cause(information);
+  }
+  return found;
+}
+
+std::vector<bool> marks(const Boundaries& found) {
+  std::vector<bool> result;
+  for (const Member& member : found.boundaries[0].members) result.push_back(member.fragile);
+  return result;
+}
+
+TEST(Robustness, MembersThatATypicalCauseWouldExplainAwayAreFragile) {
+  // The typical member has r² = 0.18. A hidden cause that strong makes f² = 0.18²/0.82, an information of 0.0195 nats.
+  Boundaries found = with_members({0.1, 0.3, 0.021, 0.018, 0.1});
+  EXPECT_NEAR(typical_strength(found), -std::expm1(-0.2), 1e-12);
+  mark_weak(found);
+  EXPECT_EQ(marks(found), (std::vector<bool>{false, false, false, true, false}));
+}
+
+TEST(Robustness, MembersThatATenthOfNoiseWouldExplainAwayAreFragile) {
+  Boundaries found = with_members({0.1, 0.1});
+  found.boundaries[0].members[0].robustness.measurement_noise = 0.08;
+  found.boundaries[0].members[1].robustness.measurement_noise = 0.12;
+  mark_weak(found);
+  EXPECT_EQ(marks(found), (std::vector<bool>{true, false}));
+}
+
+TEST(Robustness, MarksThatAreThereStay) {
+  Boundaries found = with_members({0.1});
+  found.boundaries[0].members[0].fragile = true;
+  mark_weak(found);
+  EXPECT_TRUE(found.boundaries[0].members[0].fragile);
+  Boundaries nothing;
+  mark_weak(nothing);
+  EXPECT_EQ(typical_strength(nothing), 0);
+}
+
+TEST(RobustnessProperty, NoMemberAsStrongAsTheTypicalOneIsFragile) {
+  EXPECT_TRUE(rc::check("for any members", [] {
+    std::vector<double> unique;
+    for (const int step : *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(-5, 200)))) {
+      unique.push_back(0.01 * step);
+    }
+    Boundaries found = with_members(unique);
+    const double typical = typical_strength(found);
+    mark_weak(found);
+    for (const Member& member : found.boundaries[0].members) {
+      RC_ASSERT(-std::expm1(-2 * member.unique) < typical || !member.fragile);
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace fansite

@@ -463,6 +463,29 @@ TEST(LimitOfNetworks, ATableWithAHubOfNinetyNineIsAnsweredAndSaysWhatIsMissing) 
                                                        HasSubstr("these networks allow 59 at most"))));
 }
 
+// A first look ends where the effort says, and says so; what users ask for is no one's surprise.
+TEST(LimitOfEffort, AQuickSearchEndsAtTwentyMembersAndSaysSo) {
+  const Dataset data = table_of(star(24, 300));
+  BoundariesParams params = few_steps();
+  params.fansite().effort = Effort::quick;
+  params.fansite().search.patience = 30;
+  params.fansite().search.max_size = 0;
+  params.targets = {"x0"};
+  const auto said =
+      testing::Contains(AllOf(HasSubstr("the search for members of 'x0' ended at 20, the most at effort quick"),
+                              HasSubstr("--max-size looks further")));
+  const BoundariesResult quick = markov_boundaries(data, params);
+  EXPECT_EQ(quick.found.boundaries[0].path.size(), 20u);
+  EXPECT_THAT(quick.warnings, said);
+  params.fansite().search.max_size = 22;
+  const BoundariesResult asked = markov_boundaries(data, params);
+  EXPECT_EQ(asked.found.boundaries[0].path.size(), 22u);
+  EXPECT_THAT(asked.warnings, testing::Not(said));
+  params.fansite().effort = Effort::normal;
+  params.fansite().search.max_size = 0;
+  EXPECT_GT(markov_boundaries(data, params).found.boundaries[0].path.size(), 20u);
+}
+
 TEST(LimitOfNetworks, TooMuchKnowledgeIsRefusedBeforeTraining) {
   const Dataset data = table_of(star(99, 120));
   std::vector<Statement> statements;

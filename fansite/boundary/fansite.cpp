@@ -57,6 +57,18 @@ std::string unexplained_warning(const std::vector<std::pair<int, int>>& pairs, c
       pairs.size() > 1 ? fmt::format(" (and {} more)", pairs.size() - 1) : "");
 }
 
+double mean_size(const Boundaries& found) {
+  double members = 0;
+  for (const Boundary& boundary : found.boundaries) members += static_cast<double>(boundary.members.size());
+  return found.boundaries.empty() ? 0 : members / static_cast<double>(found.boundaries.size());
+}
+
+// Whether a graph among these links is more than the effort allows for.
+bool too_dense(const Boundaries& found, const FansiteParams& params, int variables) {
+  const double most = meaning(params.effort, variables).graph_members;
+  return most > 0 && mean_size(found) > most;
+}
+
 // Asks a causal graph inside the moral graph of the boundaries found, and takes its word if it may and there is time.
 // `kept`: another run could go on from its state.
 void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params, const EstimatorMethod& row,
@@ -64,11 +76,19 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
   if (!asks_graph(problem, params, row)) return;
   const Stopwatch watch;
   const Context& context = problem.context;
+  if (params.refine == Refine::automatic && too_dense(answer.found, params, context.data().variables())) {
+    answer.warnings.push_back(
+        fmt::format("[mb] boundaries have {:.0f} members on average, too many to weigh in a causal graph at effort {}: "
+                    "they are not refined by one; more --effort or --refine graph does",
+                    mean_size(answer.found), name(params.effort)));
+    return;
+  }
   Deadline deadline(progress, context.budget().watch(), Budget::never(), context.budget().end());
   causal::AdditiveNoiseParams noise = graph_parameters(context, params);
   if (!kept) noise.checkpoint.clear();
   try {
-    const causal::GraphTable table{context.tame().values, context.facts().kinds, estimator.completions(context.tame())};
+    const causal::GraphTable table{context.tame().values, context.facts().kinds, estimator.completions(context.tame()),
+                                   context.context_columns()};
     answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
                                           noise, deadline);
     const bool dependent = !context.data().groups.empty() || context.data().row_worth < 1;
@@ -195,6 +215,22 @@ void compare_with_line(const BoundaryProblem& problem, const SearchEstimator& es
       quoted_list(names)));
 }
 
+// Where the effort, not the data, ended growing.
+void warn_of_effort(const FansiteParams& params, const SearchParams& search, const std::vector<std::string>& names,
+                    BoundaryAnswer& answer) {
+  if (search.max_size == params.search.max_size) return;  // as users asked
+  std::vector<std::string> reached;
+  for (const Boundary& boundary : answer.found.boundaries) {
+    if (static_cast<int>(boundary.path.size()) < search.max_size) continue;
+    reached.push_back(names[static_cast<std::size_t>(boundary.target)]);
+  }
+  if (reached.empty()) return;
+  answer.warnings.push_back(
+      fmt::format("[mb] the search for members of {} ended at {}, the most at effort {}: there may be more; more "
+                  "--effort or --max-size looks further",
+                  quoted_list(reached), search.max_size, name(params.effort)));
+}
+
 // Nothing: there was no time for networks.
 std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& problem, const FansiteParams& params,
                                                    const Preparation& prepared, Progress& progress) {
@@ -229,6 +265,7 @@ std::optional<BoundaryAnswer> search_with_networks(const BoundaryProblem& proble
   Deadline deadline(progress, context.budget().watch(), grow_by, context.budget().end());
   if (search.stop == StopRule::calibrated) complete(context, search, where, estimator, deadline);
   answer.found = find_boundaries(estimator, search, where, deadline);
+  warn_of_effort(params, search, context.data().names, answer);
   answer.seconds.emplace_back("search", watch.lap());
   refine_by_graph(problem, params, *prepared.estimator, estimator, fitted->state_kept, answer, progress);
   watch.lap();
@@ -331,6 +368,7 @@ BoundaryAnswer answer_to(const BoundaryProblem& problem, const FansiteParams& pa
   if (!answer->training) add_stability(context.tame(), *context.covariance(), answer->found);
   add_robustness(context.tame(), context.facts(), answer->found);
   if (answer->graph) mark_fragile(answer->graph->hidden_causes, answer->found);
+  mark_weak(answer->found);
   answer->linearity = prepared.linearity;
   answer->warnings.insert(answer->warnings.begin(), prepared.warnings.begin(), prepared.warnings.end());
   answer->seconds.insert(answer->seconds.begin(), {"prepare", prepared.prepare_seconds});

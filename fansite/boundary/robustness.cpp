@@ -15,6 +15,8 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostColumns = 500;
 constexpr Index kMostRows = 5000;
+// Of the variance; few measurements are better than that (a reliability of 0.9).
+constexpr double kUsualNoise = 0.1;
 
 // Correlations of normal scores of the columns that are numbers.
 struct Correlations {
@@ -93,6 +95,28 @@ void add_robustness(const Dataset& data, const TableFacts& facts, Boundaries& fo
       const double left = partial_covariance(correlation, 0, possible);
       if (!possible || std::abs(left) * std::sqrt(correlations.rows) < 2) continue;  // nothing that a line would show
       member.robustness.measurement_noise = robustness_to_noise(correlation);
+    }
+  }
+}
+
+double typical_strength(const Boundaries& found) {
+  std::vector<double> strengths;
+  for (const Boundary& boundary : found.boundaries) {
+    for (const Member& member : boundary.members) strengths.push_back(-std::expm1(-2 * std::max(member.unique, 0.0)));
+  }
+  if (strengths.empty()) return 0;
+  const auto middle = strengths.begin() + static_cast<std::ptrdiff_t>(strengths.size() / 2);
+  std::nth_element(strengths.begin(), middle, strengths.end());
+  return *middle;
+}
+
+void mark_weak(Boundaries& found) {
+  const double typical = typical_strength(found);
+  for (Boundary& boundary : found.boundaries) {
+    for (Member& member : boundary.members) {
+      const Robustness& robustness = member.robustness;  // NaN: nothing of the kind explains it away
+      const bool weak = robustness.hidden_cause < typical || robustness.measurement_noise < kUsualNoise;
+      member.fragile = member.fragile || weak;
     }
   }
 }

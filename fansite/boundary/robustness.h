@@ -24,4 +24,13 @@ double robustness_to_noise(const MatrixView& correlation);
 /// from 0, has no robustness to noise.
 void add_robustness(const Dataset& data, const TableFacts& facts, Boundaries& found);
 
+/// What a member of this table typically explains of its target beside the others: the median of r² = 1 −
+/// e^(−2·unique) over all members. 0: there are none.
+double typical_strength(const Boundaries& found);
+
+/// Marks as fragile the members that a hidden common cause no stronger than the typical member would explain away, and
+/// those that a tenth of measurement noise in the others would. Causes that were measured are the yardstick for those
+/// that were not (the benchmark of Cinelli and Hazlett, 2020); a typical member itself is never fragile by this.
+void mark_weak(Boundaries& found);
+
 }  // namespace fansite

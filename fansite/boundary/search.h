@@ -84,7 +84,8 @@ struct Member {
   double stability = std::numeric_limits<double>::quiet_NaN();
   Robustness robustness = {};
   /// It touches a pair of which a causal graph leaves over what is related (hidden causes), or a variable whose
-  /// mean changes along the rows (batches, drift).
+  /// mean changes along the rows (batches, drift); or a hidden cause no stronger than the typical member, or a tenth of
+  /// measurement noise, would explain it away.
   bool fragile = false;
   /// Variables outside that tell at least half of what this member alone tells, the best first.
   std::vector<StandIn> interchangeable = {};

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "fansite/base/error.h"
+#include "fansite/base/sets.h"
 #include "fansite/base/text.h"
 
 namespace fansite {
@@ -37,6 +38,48 @@ bool bring_together(const Dag& dag, const ByteMatrix& links, const Knowledge& kn
   return constraints.required.size() + constraints.required_links.size() > before;
 }
 
+// Conditioning on a column is having it among the parents.
+void require_context(const std::vector<int>& context, causal::GraphConstraints& constraints) {
+  ByteMatrix& allowed = constraints.allowed;
+  std::vector<int> linked;
+  for (const int c : context) allowed.row(c).setZero(), allowed.col(c).setZero();
+  for (Index j = 0; j < allowed.cols(); ++j) {
+    if (allowed.row(j).any() || allowed.col(j).any()) linked.push_back(static_cast<int>(j));
+  }
+  for (const int c : context) {
+    for (const int j : linked) {
+      allowed(c, j) = 1;
+      constraints.required.emplace_back(c, j);
+    }
+  }
+}
+
+// What the context tells is no finding.
+void leave_out(const std::vector<int>& context, causal::AdditiveNoiseResult& result) {
+  const auto is_context = [&](int variable) { return contains(context, variable); };
+  ByteMatrix edges = result.dag.adjacency();
+  for (const int c : context) {
+    edges.row(c).setZero();
+    if (result.partial.directed.size() > 0) result.partial.directed.row(c).setZero();
+    if (result.weights.size() > 0) result.weights.row(c).setZero();
+  }
+  result.dag = Dag(edges);
+  std::erase_if(result.edges, [&](const causal::GraphEdge& edge) { return is_context(edge.from); });
+  std::erase_if(result.hidden_causes,
+                [&](const causal::HiddenCause& pair) { return is_context(pair.a) || is_context(pair.b); });
+  std::erase_if(result.discrete, is_context);
+}
+
+causal::AdditiveNoiseResult find_beside_context(const causal::GraphTable& table, causal::GraphConstraints constraints,
+                                                causal::AdditiveNoiseParams params, Progress& progress) {
+  if (table.context.empty()) return causal::find_additive_noise_graph(table, constraints, params, progress);
+  require_context(table.context, constraints);
+  params.max_parents += static_cast<int>(table.context.size());
+  causal::AdditiveNoiseResult result = causal::find_additive_noise_graph(table, constraints, params, progress);
+  leave_out(table.context, result);
+  return result;
+}
+
 }  // namespace
 
 causal::AdditiveNoiseResult find_constrained_graph(const causal::GraphTable& table, const ByteMatrix& links,
@@ -44,7 +87,7 @@ causal::AdditiveNoiseResult find_constrained_graph(const causal::GraphTable& tab
                                                    const causal::AdditiveNoiseParams& params, Progress& progress) {
   causal::GraphConstraints constraints;
   constraints.allowed = links;
-  if (knowledge.empty()) return causal::find_additive_noise_graph(table, constraints, params, progress);
+  if (knowledge.empty()) return find_beside_context(table, constraints, params, progress);
   constraints.allowed = links.cwiseProduct(knowledge.allowed());
   constraints.required = knowledge.required_edges();
   constraints.required_links = knowledge.open_links();
@@ -54,7 +97,7 @@ causal::AdditiveNoiseResult find_constrained_graph(const causal::GraphTable& tab
       constraints.allowed(i, j) = knowledge.allows(i, j);
       constraints.allowed(j, i) = knowledge.allows(j, i);
     }
-    causal::AdditiveNoiseResult found = causal::find_additive_noise_graph(table, constraints, params, progress);
+    causal::AdditiveNoiseResult found = find_beside_context(table, constraints, params, progress);
     if (!bring_together(found.dag, links, knowledge, constraints)) return found;
   }
 }

@@ -11,7 +11,7 @@
 namespace fansite {
 
 /// The best graph with additive noise among those inside `links` (symmetric; edges that must be are added to them) that
-/// satisfy the knowledge.
+/// satisfy the knowledge. The table's context is in every equation and in no edge.
 causal::AdditiveNoiseResult find_constrained_graph(const causal::GraphTable& table, const ByteMatrix& links,
                                                    const Knowledge& knowledge,
                                                    const causal::AdditiveNoiseParams& params, Progress& progress);

@@ -20,7 +20,9 @@ AdditiveNoiseParams completed(const Context& context, const Parameters& paramete
   return params;
 }
 
-GraphTable table_of(const Context& context) { return {context.tame().values, context.facts().kinds}; }
+GraphTable table_of(const Context& context) {
+  return {context.tame().values, context.facts().kinds, {}, context.context_columns()};
+}
 
 std::string in_words(const AdditiveNoiseResult& found) {
   std::string words = found.scale == NoiseScale::normal_scores ? "on normal scores of the columns; " : "";
@@ -111,6 +113,7 @@ GraphMethod fansite_anm() {
              .resumable = true,
              .can_be_cut_short = true,
              .handles_missing_cells = true,
+             .handles_context = true,
              .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteAnmParams();
   row.run = run;

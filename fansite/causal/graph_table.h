@@ -17,6 +17,8 @@ struct GraphTable {
   /// The table with its missing cells drawn from their distribution given the others, several times. Empty, and cells
   /// are missing: drawn by impute().
   std::vector<Matrix> draws = {};
+  /// Columns that every equation is conditioned on: parents of all that is linked to anything, and in no graph found.
+  std::vector<int> context = {};
 
   ColumnKind kind(Index column) const {
     return kinds.empty() ? ColumnKind::continuous : kinds[static_cast<std::size_t>(column)];

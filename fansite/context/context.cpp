@@ -179,6 +179,14 @@ void Context::require_usable(const Method& method, std::string_view operation) c
   check_usable(knowledge(), data(), facts().findings);
 }
 
+std::vector<int> Context::context_columns() const {
+  std::vector<int> result;
+  for (std::size_t j = 0; j < data().columns.size(); ++j) {
+    if (data().columns[j].context && facts().takes_part[j] != 0) result.push_back(static_cast<int>(j));
+  }
+  return result;
+}
+
 int Context::learnable_columns() const {
   return static_cast<int>(std::count(facts().takes_part.begin(), facts().takes_part.end(), 1));
 }

@@ -76,6 +76,8 @@ class Context {
 
   /// How many columns something can be learnt of.
   int learnable_columns() const;
+  /// Those that everything is conditioned on, without copies and constants.
+  std::vector<int> context_columns() const;
 
   /// The same run on the table in the order of its contents (table/content_order.h), which methods work on; what they
   /// find is told in the table's own.

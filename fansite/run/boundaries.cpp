@@ -100,10 +100,10 @@ void warn_of_coarse(const Context& context, BoundariesResult& result) {
 // Whoever surely depends on something has a boundary. An empty one was not learnt, and must not pass for an answer.
 void warn_of_empty(const Context& context, BoundariesResult& result) {
   constexpr double kSure = 1e-6;
+  if (!context.context_columns().empty()) return;  // which may be all that relates two columns
   const auto is_empty = [&](const Boundary& boundary) {
     const auto at = static_cast<std::size_t>(boundary.target);
-    const bool context_column = !context.data().columns.empty() && context.data().columns[at].context;
-    return boundary.members.empty() && context.facts().takes_part[at] != 0 && !context_column;
+    return boundary.members.empty() && context.facts().takes_part[at] != 0;
   };
   const auto& boundaries = result.found.boundaries;
   if (context.learnable_columns() < 2 || std::none_of(boundaries.begin(), boundaries.end(), is_empty)) return;

@@ -164,9 +164,10 @@ void check_out_of_sample(const SearchEstimator& estimator, const FansiteParams& 
 
 SearchParams network_search(const FansiteParams& params, int variables) {
   SearchParams search = params.search;
-  if (search.patience < 0 && search.stop == StopRule::calibrated) {
-    search.patience = meaning(params.effort, variables).patience;
-  }
+  if (search.stop != StopRule::calibrated) return search;
+  const EffortMeaning effort = meaning(params.effort, variables);
+  if (search.patience < 0) search.patience = effort.patience;
+  if (search.max_size == 0) search.max_size = effort.max_size;
   return search;
 }
 
