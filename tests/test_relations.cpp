@@ -85,7 +85,7 @@ TEST(SurestRelations, AreHeldAgainstEmptyBoundaries) {
 
 // Given a context that moves both there is nothing between them, and that is the answer.
 TEST(SurestRelations, ProveNothingBesideAContext) {
-  Dataset data = noise(400, 3, 8);
+  Dataset data = noise(400, 3, 9);
   for (Index j : {0, 1}) data.values.col(j) += 2 * data.values.col(2);
   data = with_roles(std::move(data), {.context = {"x3"}});
   BoundariesParams params("fansite");
