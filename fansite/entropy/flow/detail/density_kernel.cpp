@@ -303,10 +303,14 @@ HWY_NOINLINE void cells_impl(const kernel::CellsStep& step) {
   for (std::ptrdiff_t i = 0; i < s.rows; i += lanes()) {
     const V low = hn::Load(d, step.low + i), high = hn::Load(d, step.high + i), x = hn::Load(d, s.values + i);
     const auto interval = hn::Lt(low, high);
-    V z_low, z_high, ignored;
-    latent(s, i, low, z_low, ignored);
-    latent(s, i, high, z_high, ignored);
-    V term = hn::Sub(log_normal_between(d, z_low, z_high), term_constant);
+    // A column with some zeros among its numbers has many vectors of rows without any.
+    V term = hn::Zero(d);
+    if (!hn::AllFalse(d, interval)) {
+      V z_low, z_high, ignored;
+      latent(s, i, low, z_low, ignored);
+      latent(s, i, high, z_high, ignored);
+      term = hn::Sub(log_normal_between(d, z_low, z_high), term_constant);
+    }
     if (!hn::AllTrue(d, interval)) {
       V z, derivative;
       latent(s, i, x, z, derivative);
