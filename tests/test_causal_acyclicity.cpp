@@ -120,8 +120,8 @@ TEST(Acyclicity, IsZeroExactlyWithoutACycleAndAboveWithOne) {
     Matrix a = Matrix::Zero(d, d);
     for (int i = 0; i < d; ++i) {
       for (int j = i + 1; j < d; ++j) {
-        if (random.below(3) == 0) a(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]) =
-            random.uniform(0.1, 3);
+        if (random.below(3) == 0)
+          a(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]) = random.uniform(0.1, 3);
       }
     }
     RC_ASSERT(log_det_acyclicity(a, 1)->value == 0);

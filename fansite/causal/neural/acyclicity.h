@@ -15,8 +15,8 @@ struct Acyclicity {
   Matrix gradient;  ///< by A
 };
 
-/// DAGMA's h(A) = −ln det(sI − A) + d ln s, with gradient (sI − A)⁻ᵀ ≥ 0 (Bello et al. 2022). Nothing unless sI − A is an
-/// M-matrix, that is, unless all eigenvalues of A are smaller than s: h means nothing elsewhere.
+/// DAGMA's h(A) = −ln det(sI − A) + d ln s, with gradient (sI − A)⁻ᵀ ≥ 0 (Bello et al. 2022). Nothing unless sI − A is
+/// an M-matrix, that is, unless all eigenvalues of A are smaller than s: h means nothing elsewhere.
 std::optional<Acyclicity> log_det_acyclicity(const Matrix& a, double s);
 
 /// NOTEARS' h(A) = tr e^A − d, with gradient (e^A)ᵀ (Zheng et al. 2018).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 
 #include "fansite/base/parallel.h"
 #include "fansite/causal/neural/detail/networks_kernel.h"
@@ -27,52 +28,85 @@ double* scratch(Index size) {
 NetworkRows::NetworkRows(Index rows, Index variables)
     : rows_(rows),
       variables_(variables),
-      stride_((rows + kernel::kErrorRowStep - 1) / kernel::kErrorRowStep * kernel::kErrorRowStep),
-      values_(hwy::AllocateAligned<double>(static_cast<std::size_t>(std::max<Index>(1, stride_ * variables)))) {
-  std::fill_n(values_.get(), stride_ * variables, 0.0);
+      room_(blocks()),
+      values_(hwy::AllocateAligned<double>(
+          static_cast<std::size_t>(std::max<Index>(1, room_ * variables * kernel::kErrorStride)))) {
+  std::fill_n(values_.get(), room_ * variables * kernel::kErrorStride, 0.0);
 }
 
 NetworkRows::NetworkRows(const MatrixView& values) : NetworkRows(values.rows(), values.cols()) {
-  for (Index j = 0; j < variables_; ++j) std::copy_n(values.col(j).data(), rows_, values_.get() + j * stride_);
+  std::vector<int> order(static_cast<std::size_t>(rows_));
+  std::iota(order.begin(), order.end(), 0);
+  fill(values, order);
+}
+
+Index NetworkRows::blocks() const { return (rows_ + kernel::kErrorRows - 1) / kernel::kErrorRows; }
+Index NetworkRows::rows_of(Index block) const {
+  return std::min(kernel::kErrorRows, rows_ - block * kernel::kErrorRows);
+}
+const double* NetworkRows::values(Index block) const { return place(block * kernel::kErrorRows, 0); }
+double* NetworkRows::place(Index row, Index variable) const {
+  const Index block = row / kernel::kErrorRows;
+  return values_.get() + (block * variables_ + variable) * kernel::kErrorStride + row % kernel::kErrorRows;
 }
 
 void NetworkRows::fill(const MatrixView& values, std::span<const int> order) {
-  assert(values.cols() == variables_ && static_cast<Index>(order.size()) <= stride_);
   rows_ = static_cast<Index>(order.size());
-  for (Index j = 0; j < variables_; ++j) {
-    const double* column = values.col(j).data();
-    double* to = values_.get() + j * stride_;
-    for (Index k = 0; k < rows_; ++k) to[k] = column[order[static_cast<std::size_t>(k)]];
-    std::fill(to + rows_, to + stride_, 0.0);
+  assert(values.cols() == variables_ && blocks() <= room_);
+  for (Index block = 0; block < blocks(); ++block) {
+    const int* from = order.data() + block * kernel::kErrorRows;
+    const Index size = rows_of(block);
+    for (Index j = 0; j < variables_; ++j) {
+      const double* column = values.col(j).data();
+      double* to = place(block * kernel::kErrorRows, j);
+      for (Index k = 0; k < size; ++k) to[k] = column[from[k]];
+      std::fill(to + size, to + kernel::kErrorRows, 0.0);
+    }
   }
 }
 
 SquaredError::SquaredError(const NetworksShape& shape, Team* team)
     : shape_(shape), team_(team), errors_(static_cast<std::size_t>(shape.variables)) {}
 
+// Every variable has sums of its own, block after block; which thread they are taken by does not matter.
+void SquaredError::of_children(const NetworkRows& rows, std::span<const double> parameters, std::span<double> gradient,
+                               Index first, Index last) {
+  kernel::ErrorChild child;
+  child.inputs = shape_.variables;
+  child.hidden = shape_.hidden;
+  child.scratch = scratch(kernel::error_scratch(shape_.hidden));
+  std::fill(errors_.begin() + first, errors_.begin() + last, 0.0);
+  if (!gradient.empty()) {
+    std::fill(gradient.begin() + shape_.weights(first), gradient.begin() + shape_.weights(last), 0.0);
+  }
+  for (Index block = 0; block < rows.blocks(); ++block) {
+    child.values = rows.values(block);
+    child.rows = rows.rows_of(block);
+    for (Index j = first; j < last; ++j) {
+      child.variable = static_cast<int>(j);
+      child.parameters = parameters.data() + shape_.weights(j);
+      child.gradient = gradient.empty() ? nullptr : gradient.data() + shape_.weights(j);
+      errors_[static_cast<std::size_t>(j)] += kernel::half_squared_error(child);
+    }
+  }
+}
+
 double SquaredError::operator()(const NetworkRows& rows, std::span<const double> parameters, std::span<double> gradient,
                                 const std::function<void()>& beside) {
   assert(static_cast<Index>(parameters.size()) == shape_.size());
-  const int children = static_cast<int>(shape_.variables), first = beside ? 1 : 0;
+  // Children that read a block one after the other find it in the cache; four groups a thread keep all of them busy.
+  const Index threads = team_ != nullptr ? team_->size() : 1;
+  const Index group = std::clamp<Index>(shape_.variables / (4 * threads), 1, 8);
+  const int groups = static_cast<int>((shape_.variables + group - 1) / group), first = beside ? 1 : 0;
   const auto piece = [&](int place) {
     if (place < first) return beside();
-    const int j = place - first;
-    kernel::ErrorChild child;
-    child.variable = j;
-    child.inputs = shape_.variables;
-    child.hidden = shape_.hidden;
-    child.values = rows.values();
-    child.stride = rows.stride();
-    child.rows = rows.rows();
-    child.parameters = parameters.data() + shape_.weights(j);
-    child.gradient = gradient.empty() ? nullptr : gradient.data() + shape_.weights(j);
-    child.scratch = scratch(kernel::error_scratch(shape_.hidden));
-    errors_[static_cast<std::size_t>(j)] = kernel::half_squared_error(child);
+    const Index from = (place - first) * group;
+    of_children(rows, parameters, gradient, from, std::min(from + group, shape_.variables));
   };
   if (team_ != nullptr) {
-    team_->run(children + first, piece);
+    team_->run(groups + first, piece);
   } else {
-    for (int i = 0; i < children + first; ++i) piece(i);
+    for (int i = 0; i < groups + first; ++i) piece(i);
   }
   double sum = 0;
   for (const double error : errors_) sum += error;

@@ -26,14 +26,14 @@ struct NetworksShape {
 
   Index child_size() const { return (variables + 2) * hidden + 1; }
   Index size() const { return variables * child_size(); }
-  Index weights(Index j) const { return j * child_size(); }               ///< W of variable j begins here …
-  Index weights_size() const { return variables * hidden; }               ///< … and is so long
-  Index biases(Index j) const { return weights(j) + weights_size(); }     ///< b
-  Index output_weights(Index j) const { return biases(j) + hidden; }      ///< v
+  Index weights(Index j) const { return j * child_size(); }                ///< W of variable j begins here …
+  Index weights_size() const { return variables * hidden; }                ///< … and is so long
+  Index biases(Index j) const { return weights(j) + weights_size(); }      ///< b
+  Index output_weights(Index j) const { return biases(j) + hidden; }       ///< v
   Index output_bias(Index j) const { return output_weights(j) + hidden; }  ///< c
 };
 
-/// Rows of a table as the kernels read them: column by column, filled up with zeros.
+/// Rows of a table as the kernels read them: in blocks, each of them column by column, filled up with zeros.
 class NetworkRows {
  public:
   explicit NetworkRows(const MatrixView& values);  ///< all of them, as they come
@@ -42,11 +42,14 @@ class NetworkRows {
   void fill(const MatrixView& values, std::span<const int> order);
 
   Index rows() const { return rows_; }
-  Index stride() const { return stride_; }
-  const double* values() const { return values_.get(); }
+  Index blocks() const;
+  Index rows_of(Index block) const;
+  const double* values(Index block) const;
 
  private:
-  Index rows_, variables_, stride_;
+  double* place(Index row, Index variable) const;
+
+  Index rows_, variables_, room_;  // room_: blocks that there is memory for
   hwy::AlignedFreeUniquePtr<double[]> values_;
 };
 
@@ -61,6 +64,9 @@ class SquaredError {
                     const std::function<void()>& beside = {});
 
  private:
+  void of_children(const NetworkRows& rows, std::span<const double> parameters, std::span<double> gradient, Index first,
+                   Index last);
+
   NetworksShape shape_;
   Team* team_;
   std::vector<double> errors_;  // of each variable

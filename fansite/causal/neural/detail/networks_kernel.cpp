@@ -8,6 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fansite/causal/neural/detail/networks_kernel.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 
@@ -19,6 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using kernel::ErrorChild;
 using kernel::kErrorRows;
 using kernel::kErrorRowStep;
+using kernel::kErrorStride;
 
 // At most 8 lanes, so that two vectors never exceed a step of rows.
 using D = hn::CappedTag<double, 8>;
@@ -64,16 +66,17 @@ HWY_INLINE V sigmoid(V z) {
 
 // Σ W x + b of kCount units from `unit` on.
 template <int kCount>
-HWY_NOINLINE void hidden_units(const ErrorChild& c, const double* HWY_RESTRICT values, Index rows, int unit,
-                               double* HWY_RESTRICT hidden) {
-  const Index n = lanes(), stride = c.stride, inputs = c.inputs, width = c.hidden;
+HWY_NOINLINE void hidden_units(const ErrorChild& c, Index rows, int unit, double* HWY_RESTRICT hidden) {
+  const Index n = lanes(), inputs = c.inputs, width = c.hidden;
   const double* HWY_RESTRICT bias = c.parameters + inputs * width + unit;
   for (Index row = 0; row < rows; row += 2 * n) {
     V sum0[kCount], sum1[kCount];
     for (int k = 0; k < kCount; ++k) sum0[k] = sum1[k] = constant(bias[k]);
     const double* HWY_RESTRICT w = c.parameters + unit;
-    const double* HWY_RESTRICT x = values + row;
-    for (Index i = 0; i < inputs; ++i, w += width, x += stride) {
+    const double* HWY_RESTRICT x = c.values + row;
+    for (Index i = 0; i < inputs; ++i, w += width, x += kErrorStride) {
+      hwy::Prefetch(x + 8 * kErrorStride);
+      hwy::Prefetch(x + 8 * kErrorStride + 8);
       const V x0 = hn::Load(d, x), x1 = hn::Load(d, x + n);
       for (int k = 0; k < kCount; ++k) {
         const V wk = constant(w[k]);
@@ -144,11 +147,11 @@ HWY_NOINLINE void units_backward(const ErrorChild& c, Index rows, const double* 
 
 // The gradient of W for kInputs inputs from `input` on and kCount units from `unit` on.
 template <int kInputs, int kCount>
-HWY_INLINE void weight_gradients(const ErrorChild& c, const double* HWY_RESTRICT values, Index rows, Index input,
-                                 int unit, const double* HWY_RESTRICT by_sum) {
+HWY_INLINE void weight_gradients(const ErrorChild& c, Index rows, Index input, int unit,
+                                 const double* HWY_RESTRICT by_sum) {
   const Index n = lanes();
-  const double* HWY_RESTRICT x = values + input * c.stride;
-  const double* HWY_RESTRICT y = values + (input + kInputs - 1) * c.stride;
+  const double* HWY_RESTRICT x = c.values + input * kErrorStride;
+  const double* HWY_RESTRICT y = c.values + (input + kInputs - 1) * kErrorStride;
   const double* HWY_RESTRICT g = by_sum + unit * kErrorRows;
   V sum0[kCount], sum1[kCount];
   for (int k = 0; k < kCount; ++k) sum0[k] = sum1[k] = hn::Zero(d);
@@ -168,11 +171,10 @@ HWY_INLINE void weight_gradients(const ErrorChild& c, const double* HWY_RESTRICT
 }
 
 template <int kCount>
-HWY_NOINLINE void weights_backward(const ErrorChild& c, const double* HWY_RESTRICT values, Index rows, int unit,
-                                   const double* HWY_RESTRICT by_sum) {
+HWY_NOINLINE void weights_backward(const ErrorChild& c, Index rows, int unit, const double* HWY_RESTRICT by_sum) {
   Index i = 0;
-  for (; i + 2 <= c.inputs; i += 2) weight_gradients<2, kCount>(c, values, rows, i, unit, by_sum);
-  if (i < c.inputs) weight_gradients<1, kCount>(c, values, rows, i, unit, by_sum);
+  for (; i + 2 <= c.inputs; i += 2) weight_gradients<2, kCount>(c, rows, i, unit, by_sum);
+  if (i < c.inputs) weight_gradients<1, kCount>(c, rows, i, unit, by_sum);
 }
 
 // ---- One child ------------------------------------------------------------------------------------------------------
@@ -180,26 +182,18 @@ HWY_NOINLINE void weights_backward(const ErrorChild& c, const double* HWY_RESTRI
 double half_squared_error_impl(const ErrorChild& c) {
   double* HWY_RESTRICT hidden = c.scratch;
   double* HWY_RESTRICT residual = hidden + c.hidden * kErrorRows;
-  const Index size = (c.inputs + 2) * c.hidden + 1;
-  if (c.gradient != nullptr) std::fill_n(c.gradient, size, 0.0);
-  double error = 0;
-  for (Index first = 0; first < c.rows; first += kErrorRows) {
-    const double* HWY_RESTRICT values = c.values + first;
-    const Index real = std::min(c.rows - first, kErrorRows);
-    const Index rows = (real + kErrorRowStep - 1) / kErrorRowStep * kErrorRowStep;
-    int unit = 0;
-    for (; unit + kUnits <= c.hidden; unit += kUnits) hidden_units<kUnits>(c, values, rows, unit, hidden);
-    for (; unit < c.hidden; ++unit) hidden_units<1>(c, values, rows, unit, hidden);
-    const OutputSums sums = outputs(c, values + c.variable * c.stride, real, rows, hidden, residual);
-    error += sums.error;
-    if (c.gradient == nullptr) continue;
-    c.gradient[size - 1] += sums.by_output;
-    units_backward(c, rows, residual, hidden);
-    unit = 0;
-    for (; unit + kUnits <= c.hidden; unit += kUnits) weights_backward<kUnits>(c, values, rows, unit, hidden);
-    for (; unit < c.hidden; ++unit) weights_backward<1>(c, values, rows, unit, hidden);
-  }
-  return error;
+  const Index rows = (c.rows + kErrorRowStep - 1) / kErrorRowStep * kErrorRowStep;
+  int unit = 0;
+  for (; unit + kUnits <= c.hidden; unit += kUnits) hidden_units<kUnits>(c, rows, unit, hidden);
+  for (; unit < c.hidden; ++unit) hidden_units<1>(c, rows, unit, hidden);
+  const OutputSums sums = outputs(c, c.values + c.variable * kErrorStride, c.rows, rows, hidden, residual);
+  if (c.gradient == nullptr) return sums.error;
+  c.gradient[(c.inputs + 2) * c.hidden] += sums.by_output;
+  units_backward(c, rows, residual, hidden);
+  unit = 0;
+  for (; unit + kUnits <= c.hidden; unit += kUnits) weights_backward<kUnits>(c, rows, unit, hidden);
+  for (; unit < c.hidden; ++unit) weights_backward<1>(c, rows, unit, hidden);
+  return sums.error;
 }
 
 }  // namespace
