@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/causal/methods.h"
 
+#include "fansite/causal/baselines/cosmo.h"
 #include "fansite/causal/baselines/dagma.h"
 #include "fansite/causal/baselines/ges.h"
 #include "fansite/causal/baselines/marvel.h"
@@ -12,10 +13,10 @@
 namespace fansite {
 
 MethodList<GraphMethod>& graph_methods() {
-  static MethodList<GraphMethod> list(
-      "graph method", "method",
-      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(), causal::pc_method(),
-       causal::ges_method(), causal::marvel_method(), causal::dagma_method(), causal::notears_method()});
+  static MethodList<GraphMethod> list("graph method", "method",
+                                      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(),
+                                       causal::pc_method(), causal::ges_method(), causal::marvel_method(),
+                                       causal::dagma_method(), causal::notears_method(), causal::cosmo_method()});
   return list;
 }
 
