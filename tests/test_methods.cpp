@@ -143,9 +143,11 @@ TEST(Methods, UnknownOnesAreToldWhichThereAre) {
   NoProgress progress;
   CausalGraphParams params;
   params.method = "tarot";
-  EXPECT_THAT(message_of<ParameterError>(
-                  [&] { causal_graph(simulate_linear(3, 1, 50, 1).data, nullptr, {}, params, progress); }),
-              HasSubstr("[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges or marvel"));
+  EXPECT_THAT(
+      message_of<ParameterError>(
+          [&] { causal_graph(simulate_linear(3, 1, 50, 1).data, nullptr, {}, params, progress); }),
+      HasSubstr(
+          "[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears or cosmo"));
 }
 
 TEST(Methods, WhatAMethodCannotDoOthersMay) {
@@ -158,7 +160,7 @@ TEST(Methods, WhatAMethodCannotDoOthersMay) {
   EXPECT_EQ(message("sdcd", &Capabilities::satisfies_knowledge, "satisfy prior knowledge"),
             "[method] sdcd cannot satisfy prior knowledge; fansite-anm, pc or ges can");
   EXPECT_EQ(message("fansite-dcd", &Capabilities::can_be_cut_short, "be cut short"),
-            "[method] fansite-dcd cannot be cut short; fansite-anm can");
+            "[method] fansite-dcd cannot be cut short; fansite-anm, dagma, notears or cosmo can");
   EXPECT_EQ(message("sdcd", &Capabilities::trains, "read minds"),
             "[method] sdcd cannot read minds; no method of this kind can");
   CausalGraphParams params("sdcd");
@@ -166,7 +168,7 @@ TEST(Methods, WhatAMethodCannotDoOthersMay) {
   NoProgress progress;
   const Dataset data = simulate_linear(3, 1, 50, 1).data;
   EXPECT_EQ(message_of<UsageError>([&] { causal_graph(data, nullptr, {}, params, progress); }),
-            "[method] sdcd cannot be cut short; fansite-anm can");
+            "[method] sdcd cannot be cut short; fansite-anm, dagma, notears or cosmo can");
 }
 
 TEST(Methods, ANameIsTakenOnce) {
@@ -252,7 +254,7 @@ TEST(Once, ACheckpointNeedsNoHashOfItsOwn) {
 
 CausalGraphParams tiny_graph(const std::string& method) {
   CausalGraphParams params(method);
-  for (const char* epochs : {"first_epochs", "epochs"}) {
+  for (const char* epochs : {"first_epochs", "epochs", "iterations", "last_iterations"}) {
     if (params.options.has(epochs)) params.options.set(epochs, std::int64_t{2});
   }
   if (params.options.has("scale")) params.options.set("scale", std::string("original"));
@@ -377,7 +379,18 @@ TEST(Repeatable, AGraphWithEveryParameterOfItsMethodChanged) {
         {"threshold", 0.001}}},
       {"pc", {}},
       {"ges", {}},
-      {"marvel", {}}};
+      {"marvel", {}},
+      {"dagma",
+       {{"rounds", std::int64_t{2}},
+        {"iterations", std::int64_t{30}},
+        {"last_iterations", std::int64_t{40}},
+        {"l1", 0.001},
+        {"l2", 0.001},
+        {"learning_rate", 0.01},
+        {"first_mu", 0.5},
+        {"threshold", 0.001}}},
+      {"notears", {{"rounds", std::int64_t{3}}, {"threshold", 0.001}}},
+      {"cosmo", {{"epochs", std::int64_t{6}}, {"threshold", 0.001}}}};
   for (const std::string& method : graph_methods().names()) {
     SCOPED_TRACE(method);
     const CausalGraphResult result = changed_graph(method, given.at(method), data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, search_checkpoint, result, comparison, knowledge and kinds with files that are right and nearly
-// right. Made, not committed.
+// training_checkpoint, learning_checkpoint, search_checkpoint, result, comparison, knowledge and kinds with files that
+// are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -16,6 +16,7 @@
 #include "fansite/boundary/detail/search_checkpoint.h"
 #include "fansite/causal/dcd/detail/training_file.h"
 #include "fansite/causal/detail/score_file.h"
+#include "fansite/causal/neural/detail/learning_file.h"
 #include "fansite/entropy/flow/model_file.h"
 #include "fansite/report/compare_report.h"
 #include "fansite/report/json.h"
@@ -212,6 +213,16 @@ Seeds score_checkpoint_seeds() {
   return seeds;
 }
 
+Seeds learning_checkpoint_seeds() {
+  using namespace fansite::causal;
+  LearningCheckpoint learning{{3, 4, 0x123456789ABCDEF0, "words"}, {}};
+  Seeds seeds{"", "FANSITE\x1a", to_bytes(learning)};
+  learning.state = {{1, kNaN, 0.5}, {{1, 2, 3}, {}, {-0.0}}};
+  seeds.push_back(to_bytes(learning));
+  seeds.push_back(seeds.back().substr(0, seeds.back().size() / 2));
+  return seeds;
+}
+
 Seeds training_checkpoint_seeds() {
   using namespace fansite::causal;
   Seeds seeds{"", "FANSITE\x1a"};
@@ -310,6 +321,7 @@ int main(int argc, char** argv) {
     write(root / "model", model_seeds());
     write(root / "score_checkpoint", score_checkpoint_seeds());
     write(root / "training_checkpoint", training_checkpoint_seeds());
+    write(root / "learning_checkpoint", learning_checkpoint_seeds());
     write(root / "search_checkpoint", search_checkpoint_seeds());
     write(root / "result", result_seeds());
     write(root / "comparison", comparison_seeds());

@@ -105,10 +105,6 @@ DifferentiableResult fansite_dcd(const Matrix& data, const ByteMatrix& mask, con
 /// UsageError for one of another table or other settings and for a place that cannot be written.
 void check_checkpoint(const Matrix& data, const DifferentiableParams& params);
 
-/// Edges by descending weight, equal ones row by row, down to the threshold and including it; one that would close a
-/// cycle is left out. A weight that is not a number counts as 0.
-ByteMatrix to_dag(const Matrix& weights, double threshold);
-
 /// γ's schedule: from 0 in equal steps to increment·epochs at index epochs − 1.
 double scheduled_gamma(int index, double increment, int epochs);
 
