@@ -66,7 +66,7 @@ class DropoutNetwork {
   const NetworkShape& shape() const { return shape_; }
   std::span<Real> parameters() { return parameters_; }
   std::span<const Real> parameters() const { return parameters_; }
-  /// Of the last backward pass that computed it.
+  /// Of the last pass if that was one to the parameters.
   std::span<Real> gradient() { return gradient_; }
   /// Width × inputs.
   Eigen::Map<const Values> first_weights() const;
