@@ -149,7 +149,8 @@ TEST(DropoutNetwork, SinglePrecisionIsNearDouble) {
   for (std::size_t at = 0; at < e.parameters.size(); ++at) {
     EXPECT_NEAR(fast.gradient()[at], exact.gradient()[at], 1e-3 * std::max(1.0, std::abs(exact.gradient()[at]))) << at;
   }
-  EXPECT_TRUE(fast.backward_to_inputs(by_outputs).cast<double>().isApprox(exact.backward_to_inputs(e.by_outputs), 1e-4));
+  EXPECT_TRUE(
+      fast.backward_to_inputs(by_outputs).cast<double>().isApprox(exact.backward_to_inputs(e.by_outputs), 1e-4));
 }
 
 // Some of the rows of a larger piece, as the two networks of DAT share their inputs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/causal/methods.h"
 
+#include "fansite/causal/baselines/dat.h"
 #include "fansite/causal/baselines/ges.h"
 #include "fansite/causal/baselines/marvel.h"
 #include "fansite/causal/baselines/pc.h"
@@ -10,9 +11,10 @@
 namespace fansite {
 
 MethodList<GraphMethod>& graph_methods() {
-  static MethodList<GraphMethod> list("graph method", "method",
-                                      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(),
-                                       causal::pc_method(), causal::ges_method(), causal::marvel_method()});
+  static MethodList<GraphMethod> list(
+      "graph method", "method",
+      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(), causal::pc_method(),
+       causal::ges_method(), causal::marvel_method(), causal::dat_method()});
   return list;
 }
 

@@ -84,7 +84,8 @@ void FinishedPieces::begin(std::uint64_t problem, int pieces, int numbers) {
   if (!state_) state_ = PiecesState{problem, pieces, numbers, {}};
   check(state_->problem == problem, "[checkpoint] {} is of other links; delete it or choose another path",
         file_.path());
-  if (state_->pieces != pieces || state_->numbers != numbers) file_.damaged("it holds what this work cannot have found");
+  if (state_->pieces != pieces || state_->numbers != numbers)
+    file_.damaged("it holds what this work cannot have found");
 }
 
 std::optional<std::vector<double>> FinishedPieces::find(int place) const {

@@ -18,9 +18,9 @@ namespace fansite {
 
 /// All answers have equally many numbers.
 struct PiecesState {
-  std::uint64_t problem = 0;  ///< what the pieces depend on beside table and settings
-  int pieces = 0;             ///< in all
-  int numbers = 0;            ///< in an answer, at least 1
+  std::uint64_t problem = 0;                   ///< what the pieces depend on beside table and settings
+  int pieces = 0;                              ///< in all
+  int numbers = 0;                             ///< in an answer, at least 1
   std::map<int, std::vector<double>> answers;  ///< by place
 
   bool operator==(const PiecesState&) const = default;

@@ -70,8 +70,10 @@ std::vector<double> moral_importances(const RowBatches& table, int target, const
     inputs.row(target).setZero();
     Random masks(key.split(kMasks).split(static_cast<std::uint64_t>(step)));
     const double error = moral_error<float>(network, inputs, variable, params.l1, masks);
-    check_data(std::isfinite(error), "[dat-moral] the error of a network is not finite after {} steps; use a smaller "
-               "--moral-rate", step);
+    check_data(std::isfinite(error),
+               "[dat-moral] the error of a network is not finite after {} steps; use a smaller "
+               "--moral-rate",
+               step);
     adam.step(network.parameters(), network.gradient(), params.networks.rate);
     if ((step + 1) % kReportEvery != 0 && step + 1 != steps) continue;
     progress.advance(step + 1 == steps && steps % kReportEvery != 0 ? steps % kReportEvery : kReportEvery);
@@ -108,8 +110,8 @@ class MoralGraph {
     work_.pieces = work_.numbers = table_->variables();
     work_.steps = params.networks.steps;
     work_.work = [this, key](int place, int steps, Progress& progress) {
-      return moral_importances(*table_, place, params_, steps, key.split(kNetworks).split(static_cast<std::uint64_t>(place)),
-                               progress);
+      return moral_importances(*table_, place, params_, steps,
+                               key.split(kNetworks).split(static_cast<std::uint64_t>(place)), progress);
     };
   }
 
@@ -224,8 +226,10 @@ BoundaryAnswer run(const BoundaryProblem& problem, const Parameters& parameters)
   BoundaryAnswer answer = search_each(problem, each, unlimited);
   answer.seconds.insert(answer.seconds.begin(), {"train", training});
   refuse_models(context, "dat-moral keeps no networks", answer);
-  answer.how = fmt::format("DAT-Moral: pairs whose first-layer weights are above {:g}; gains are those of linear "
-                           "Gaussian relations", params.threshold);
+  answer.how = fmt::format(
+      "DAT-Moral: pairs whose first-layer weights are above {:g}; gains are those of linear "
+      "Gaussian relations",
+      params.threshold);
   if (!graph.trains()) return answer;
   answer.details = {{"networks", std::int64_t{graph.work().pieces}},
                     {"steps_taken", std::int64_t{graph.answers().steps}},
@@ -250,9 +254,9 @@ Plan plan(const BoundaryProblem& problem, const Parameters& parameters) {
   const causal::Piecework& work = graph.work();
   plan.networks = work.pieces;
   plan.training_steps = std::int64_t{work.pieces} * work.steps;
-  plan.phases.push_back({"train", rehearsed_seconds(work, problem.context.progress()),
-                         fmt::format("{} networks of {} steps, {} rows each", work.pieces, work.steps,
-                                     graph.table().batch())});
+  plan.phases.push_back(
+      {"train", rehearsed_seconds(work, problem.context.progress()),
+       fmt::format("{} networks of {} steps, {} rows each", work.pieces, work.steps, graph.table().batch())});
   plan.peak_memory_mb = memory.megabytes();  // the rehearsal has had the networks of all threads
   return plan;
 }
@@ -276,7 +280,8 @@ BoundaryMethod dat_moral_method() {
   BoundaryMethod row;
   row.name = "dat-moral";
   row.summary = "DAT-Moral: what networks that predict each variable weigh in their first layer; for comparison";
-  row.citation = "Amin and Wilson, Scalable and Flexible Causal Discovery with an Efficient Test for Adjacency, ICML 2024";
+  row.citation =
+      "Amin and Wilson, Scalable and Flexible Causal Discovery with an Efficient Test for Adjacency, ICML 2024";
   row.can = {.satisfies_knowledge = true,
              .resumable = true,
              .can_be_cut_short = true,

@@ -76,8 +76,8 @@ template <class Real>
 // From derivatives by the norm's values to those by z, in place, with their sums over rows, which are the biases':
 // scale·(a·D + constant − slope·y) where y > 0.
 template <class Real>
-[[gnu::always_inline]] inline void undo_rows(Index units, Index rows, Real a, Real constant, Real slope,
-                                             const Real* y, Real* by_norm, Real* by_bias) {
+[[gnu::always_inline]] inline void undo_rows(Index units, Index rows, Real a, Real constant, Real slope, const Real* y,
+                                             Real* by_norm, Real* by_bias) {
   for (Index row = 0; row < rows; ++row) {
     Real* const d = by_norm + row * units;
     const Real* const v = y + row * units;
@@ -279,8 +279,7 @@ void DropoutNetwork<Real>::backward(View by_outputs, bool to_parameters, bool to
       std::swap(by_units_, by_units_below_);
     } else if (to_inputs) {
       by_inputs_.resize(fan_in, rows_);
-      product<Real>(fan_in, rows_, fan_out, 1, {weights, fan_out, true}, {by_values, stride, false},
-                    by_inputs_.data());
+      product<Real>(fan_in, rows_, fan_out, 1, {weights, fan_out, true}, {by_values, stride, false}, by_inputs_.data());
     }
   }
 }

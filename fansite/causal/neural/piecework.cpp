@@ -98,8 +98,9 @@ std::string cut_short_in_words(const Piecework& work, const PieceAnswers& answer
     words = fmt::format("time ran out: networks were trained for {} of {} steps", answers.steps, work.steps);
   }
   if (answers.missing > 0) {
-    words += fmt::format("{}{} of {} not at all", words.empty() ? "time ran out: networks were trained, but " : ", and ",
-                         answers.missing, work.pieces);
+    words +=
+        fmt::format("{}{} of {} not at all", words.empty() ? "time ran out: networks were trained, but " : ", and ",
+                    answers.missing, work.pieces);
   }
   return words;
 }
