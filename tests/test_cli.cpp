@@ -63,14 +63,14 @@ TEST_F(CliTest, WrongCommands) {
 
 TEST_F(CliTest, MethodsAreListedAndShown) {
   const std::string all = works({"methods"}).out;
-  for (const char* method :
-       {"fansite", "fansite-anm", "fansite-dcd", "sdcd", "pc", "ges", "marvel", "gaussian", "flow"}) {
+  for (const char* method : {"fansite", "fansite-anm", "fansite-dcd", "sdcd", "pc", "ges", "marvel", "dat", "dat-moral",
+                             "gaussian", "flow"}) {
     EXPECT_THAT(all, HasSubstr(std::string("\n  ") + method + " "));
     EXPECT_THAT(works({"methods", method}).out, HasSubstr(std::string(method) + ": "));
   }
   EXPECT_THAT(works({"methods", "sdcd"}).out, HasSubstr("--first-epochs"));
-  EXPECT_EQ(Json::parse(works({"methods", "--json"}).out).at("graph_methods").size(), 6u);
-  fails({"methods", "tarot"}, 2, {"no method 'tarot'", "fansite-anm, fansite-dcd, sdcd, pc, ges or marvel"});
+  EXPECT_EQ(Json::parse(works({"methods", "--json"}).out).at("graph_methods").size(), 7u);
+  fails({"methods", "tarot"}, 2, {"no method 'tarot'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel or dat"});
 }
 
 TEST_F(CliTest, OptionValuesOutOfRange) {

@@ -242,7 +242,7 @@ TEST_F(DagTest, AContradictionNamesItsLine) {
 // ---- Mistakes -------------------------------------------------------------------------------------------------------
 
 TEST_F(DagTest, MistakesAreNamed) {
-  fails(dag({"--method", "nonsense"}), 2, {"'nonsense'", "fansite-anm, fansite-dcd, sdcd, pc, ges or marvel"});
+  fails(dag({"--method", "nonsense"}), 2, {"'nonsense'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel or dat"});
   fails(dag({"--noise", "nonsense"}), 2, {"'nonsense'", "any or gaussian"});
   fails(dag({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian or flow"});
   fails(dag({"--max-parents", "0"}), 2, {"[--max-parents] 0 is out of range"});
