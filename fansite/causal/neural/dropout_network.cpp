@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -42,15 +43,15 @@ void product(Index rows, Index columns, Index inner, Real alpha, Factor<Real> a,
 
 // y = scale·max(z + bias, 0) of kept units, in place, with the sums of y and y² over rows for each unit.
 template <class Real>
-[[gnu::always_inline]] inline void activate_rows(Index units, Index rows, const Real* bias, const std::uint16_t* bits,
-                                                 std::uint16_t threshold, Real scale, Real* values, Real* sums,
+[[gnu::always_inline]] inline void activate_rows(Index units, Index rows, const Real* bias, const std::uint8_t* kept,
+                                                 std::uint8_t kept_from, Real scale, Real* values, Real* sums,
                                                  Real* squares) {
   for (Index row = 0; row < rows; ++row) {
     Real* const z = values + row * units;
-    const std::uint16_t* const draw = bits + row * units;
+    const std::uint8_t* const draw = kept + row * units;
     for (Index k = 0; k < units; ++k) {
       const Real shifted = z[k] + bias[k];
-      const Real factor = draw[k] >= threshold ? scale : 0;
+      const Real factor = draw[k] >= kept_from ? scale : 0;
       const Real y = factor * (shifted > 0 ? shifted : 0);
       z[k] = y;
       sums[k] += y;
@@ -89,13 +90,13 @@ template <class Real>
   }
 }
 
-FANSITE_VECTOR_CLONES void activate(Index units, Index rows, const float* bias, const std::uint16_t* bits,
-                                    std::uint16_t threshold, float scale, float* values, float* sums, float* squares) {
-  activate_rows(units, rows, bias, bits, threshold, scale, values, sums, squares);
+FANSITE_VECTOR_CLONES void activate(Index units, Index rows, const float* bias, const std::uint8_t* kept,
+                                    std::uint8_t kept_from, float scale, float* values, float* sums, float* squares) {
+  activate_rows(units, rows, bias, kept, kept_from, scale, values, sums, squares);
 }
-void activate(Index units, Index rows, const double* bias, const std::uint16_t* bits, std::uint16_t threshold,
+void activate(Index units, Index rows, const double* bias, const std::uint8_t* kept, std::uint8_t kept_from,
               double scale, double* values, double* sums, double* squares) {
-  activate_rows(units, rows, bias, bits, threshold, scale, values, sums, squares);
+  activate_rows(units, rows, bias, kept, kept_from, scale, values, sums, squares);
 }
 FANSITE_VECTOR_CLONES void sum_up(Index units, Index rows, const float* by_norm, const float* y, float* sums,
                                   float* products) {
@@ -131,17 +132,26 @@ std::size_t NetworkShape::offset(int layer) const {
   return count;
 }
 
-DropoutMask::DropoutMask(double dropout)
-    : threshold_(static_cast<std::uint16_t>(std::min(std::lround(65536 * dropout), 65535L))) {}
+DropoutMask::DropoutMask(double dropout) {
+  const auto share = static_cast<unsigned>(std::clamp(std::lround(65536 * dropout), 0L, 65535L));
+  high_ = static_cast<std::uint8_t>(share >> 8);
+  low_ = static_cast<std::uint8_t>(share);
+}
 
-void DropoutMask::draw(Random& random, std::span<std::uint16_t> bits) {
+void DropoutMask::draw(Random& random, std::span<std::uint8_t> bytes) const {
   std::size_t at = 0;
-  for (; at + 1 < bits.size(); at += 2) {
+  for (; at + 3 < bytes.size(); at += 4) {
     const std::uint32_t word = random.bits();
-    bits[at] = static_cast<std::uint16_t>(word);
-    bits[at + 1] = static_cast<std::uint16_t>(word >> 16);
+    for (std::size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<std::uint8_t>(word >> 8 * i);
   }
-  if (at < bits.size()) bits[at] = static_cast<std::uint16_t>(random.bits());
+  for (; at < bytes.size(); ++at) bytes[at] = static_cast<std::uint8_t>(random.bits());
+  if (low_ == 0 && high_ > 0) return;  // whoever is at the threshold is kept
+  for (auto left = bytes; !left.empty();) {
+    auto* const here = static_cast<std::uint8_t*>(std::memchr(left.data(), high_, left.size()));
+    if (here == nullptr) return;
+    *here = static_cast<std::uint8_t>(random.bits()) >= low_ ? kept_from() : 0;
+    left = left.subspan(static_cast<std::size_t>(here - left.data()) + 1);
+  }
 }
 
 template <class Real>
@@ -172,7 +182,7 @@ DropoutNetwork<Real>::DropoutNetwork(const NetworkShape& shape, int rows)
       outputs_(shape.outputs, rows),
       by_units_(shape.width, rows),
       by_units_below_(shape.width, rows),
-      bits_(static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(rows)),
+      kept_(static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(rows)),
       sums_(2 * static_cast<std::size_t>(shape.width)) {
   assert(shape.layers >= 2 && shape.inputs >= 1 && rows >= 1);
   for (Hidden& hidden : hidden_) hidden.y.resize(shape.width, rows);
@@ -207,9 +217,9 @@ const typename DropoutNetwork<Real>::Values& DropoutNetwork<Real>::forward(View 
     }
     Hidden& hidden = hidden_[static_cast<std::size_t>(layer)];
     const DropoutMask mask(shape_.dropout_of(layer));
-    DropoutMask::draw(masks, bits_);
+    mask.draw(masks, kept_);
     std::fill(sums_.begin(), sums_.end(), Real{0});
-    activate(fan_out, rows_, bias.data(), bits_.data(), mask.threshold(), static_cast<Real>(mask.scale()),
+    activate(fan_out, rows_, bias.data(), kept_.data(), mask.kept_from(), static_cast<Real>(mask.scale()),
              hidden.y.data(), sums_.data(), sums_.data() + fan_out);
     const double count = static_cast<double>(fan_out) * rows_;
     hidden.mean = total(sums_.data(), fan_out) / count;

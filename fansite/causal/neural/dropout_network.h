@@ -8,6 +8,7 @@
 // own, and whoever has many runs them in parallel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -38,17 +39,19 @@ struct NetworkShape {
   double operations(int rows) const { return 6.0 * rows * static_cast<double>(parameters()); }
 };
 
-/// Which units are kept, drawn in the order in which the network's values lie: by units, then rows.
+/// Which units are kept, drawn in the order in which the network's values lie: by units, then rows. The share is exact
+/// to 2⁻¹⁶, from 8 random bits for each unit and 8 more for one in 256, since drawing takes a good part of a step.
 class DropoutMask {
  public:
   explicit DropoutMask(double dropout);
-  /// A unit is kept if its 16 bits are at least the threshold; kept ones are scaled so that the mean stays.
-  std::uint16_t threshold() const { return threshold_; }
-  double scale() const { return 65536.0 / (65536.0 - threshold_); }
-  static void draw(Random& random, std::span<std::uint16_t> bits);
+  /// A unit is kept if its byte is at least this …
+  std::uint8_t kept_from() const { return std::max<std::uint8_t>(high_, 1); }
+  /// … and scaled so that the mean stays.
+  double scale() const { return 65536.0 / (65536.0 - (256 * high_ + low_)); }
+  void draw(Random& random, std::span<std::uint8_t> bytes) const;
 
  private:
-  std::uint16_t threshold_;
+  std::uint8_t high_, low_;  // of 2¹⁶ times the share
 };
 
 /// Uniform within ±1/√fan-in, weights and biases; scales 1, shifts 0.
@@ -98,7 +101,7 @@ class DropoutNetwork {
   const Real* inputs_ = nullptr;
   Index inputs_stride_ = 0;
   Values outputs_, by_units_, by_units_below_, by_inputs_;
-  std::vector<std::uint16_t> bits_;
+  std::vector<std::uint8_t> kept_;
   std::vector<Real> sums_;  // of each unit over rows: two of them
 };
 

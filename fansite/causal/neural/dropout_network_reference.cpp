@@ -23,10 +23,10 @@ Matrix linear(const double* weights, Index fan_out, const Matrix& below) {
 
 void drop_out(double dropout, Random& masks, Matrix& values) {
   const DropoutMask mask(dropout);
-  std::vector<std::uint16_t> bits(static_cast<std::size_t>(values.size()));
-  DropoutMask::draw(masks, bits);
+  std::vector<std::uint8_t> kept(static_cast<std::size_t>(values.size()));
+  mask.draw(masks, kept);
   for (Index at = 0; at < values.size(); ++at) {
-    values(at) *= bits[static_cast<std::size_t>(at)] >= mask.threshold() ? mask.scale() : 0;
+    values(at) *= kept[static_cast<std::size_t>(at)] >= mask.kept_from() ? mask.scale() : 0;
   }
 }
 
