@@ -164,7 +164,7 @@ const Description& DatParams::description() {
       Describe<P>()
           .part(&P::networks, RegressorParams::description(), "dat_")
           .field("dat_scoring", &P::scoring, "batches after training whose mean says what a variable explains",
-                 at_least(1))
+                 from_to(1, 1e9))
           .field("skeleton_threshold", &P::skeleton_threshold,
                  "pairs of which the two orders explain more, summed as squares, are linked", at_least(0))
           .field("collider_threshold", &P::collider_threshold,
