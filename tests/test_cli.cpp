@@ -64,14 +64,14 @@ TEST_F(CliTest, WrongCommands) {
 TEST_F(CliTest, MethodsAreListedAndShown) {
   const std::string all = works({"methods"}).out;
   for (const char* method : {"fansite", "fansite-anm", "fansite-dcd", "sdcd", "pc", "ges", "marvel", "dagma", "notears",
-                             "cosmo", "gaussian", "flow"}) {
+                             "cosmo", "dat", "dat-moral", "gaussian", "flow"}) {
     EXPECT_THAT(all, HasSubstr(std::string("\n  ") + method + " "));
     EXPECT_THAT(works({"methods", method}).out, HasSubstr(std::string(method) + ": "));
   }
   EXPECT_THAT(works({"methods", "sdcd"}).out, HasSubstr("--first-epochs"));
-  EXPECT_EQ(Json::parse(works({"methods", "--json"}).out).at("graph_methods").size(), 9u);
+  EXPECT_EQ(Json::parse(works({"methods", "--json"}).out).at("graph_methods").size(), 10u);
   fails({"methods", "tarot"}, 2,
-        {"no method 'tarot'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears or cosmo"});
+        {"no method 'tarot'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears, cosmo or dat"});
 }
 
 TEST_F(CliTest, OptionValuesOutOfRange) {

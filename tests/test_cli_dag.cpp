@@ -243,7 +243,7 @@ TEST_F(DagTest, AContradictionNamesItsLine) {
 
 TEST_F(DagTest, MistakesAreNamed) {
   fails(dag({"--method", "nonsense"}), 2,
-        {"'nonsense'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears or cosmo"});
+        {"'nonsense'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears, cosmo or dat"});
   fails(dag({"--noise", "nonsense"}), 2, {"'nonsense'", "any or gaussian"});
   fails(dag({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian or flow"});
   fails(dag({"--max-parents", "0"}), 2, {"[--max-parents] 0 is out of range"});

@@ -35,7 +35,7 @@ TEST_F(ToyMethods, AreListedWithCitationAndParameters) {
 
 TEST_F(ToyMethods, AreInTheHelp) {
   const std::string mb = works({"mb", "--help"}).out, dag = works({"dag", "--help"}).out;
-  EXPECT_THAT(mb, HasSubstr("kmb or most-correlated"));
+  EXPECT_THAT(mb, HasSubstr("dat-moral or most-correlated"));
   EXPECT_THAT(mb, HasSubstr("Options of most-correlated:"));
   EXPECT_THAT(mb, HasSubstr("--size INT=2"));
   EXPECT_THAT(dag, HasSubstr("name-order"));
@@ -87,9 +87,9 @@ TEST_F(ToyMethods, RefuseWhatTheyDoNotHaveOrCannotDo) {
   EXPECT_THAT(refusal({"mb", "data.csv", "--method", "most-correlated", "--least", "2"}),
               HasSubstr("[--least] 2 is out of range; use a number, 0 to 1"));
   EXPECT_THAT(refusal({"mb", "data.csv", "--method", "most-correlated", "--time-budget", "5s"}),
-              HasSubstr("[--method] most-correlated cannot be cut short; fansite can"));
+              HasSubstr("[--method] most-correlated cannot be cut short; fansite or dat-moral can"));
   EXPECT_THAT(refusal({"mb", "data.csv", "--method", "most-correlated", "--resume", "--out", "toy.json"}),
-              HasSubstr("[--method] most-correlated cannot be resumed; fansite can"));
+              HasSubstr("[--method] most-correlated cannot be resumed; fansite or dat-moral can"));
   put("known.txt", "forbid x1 -> x2\n");
   EXPECT_THAT(refusal({"mb", "data.csv", "--method", "most-correlated", "--knowledge", "known.txt"}),
               HasSubstr("most-correlated cannot satisfy prior knowledge; fansite, iamb,"));

@@ -100,7 +100,7 @@ std::vector<std::string> labels(const std::vector<std::string>& words) {
 // ---- Names ----------------------------------------------------------------------------------------------------------
 
 TEST_F(Compare, NamesStandForMethodsOfTheLists) {
-  EXPECT_THAT(labels({"paper-mb"}), ElementsAre("fansite", "tc", "iamb", "eemb", "s2tmb", "kmb"));
+  EXPECT_THAT(labels({"paper-mb"}), ElementsAre("fansite", "tc", "iamb", "eemb", "s2tmb", "kmb", "dat-moral"));
   EXPECT_EQ(labels({"all"}), boundary_methods().names());
   EXPECT_EQ(labels({"all-dag"}), graph_methods().names());
   EXPECT_EQ(labels({"sdcd", "all"}).size(), graph_methods().names().size());

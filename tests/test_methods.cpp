@@ -143,11 +143,10 @@ TEST(Methods, UnknownOnesAreToldWhichThereAre) {
   NoProgress progress;
   CausalGraphParams params;
   params.method = "tarot";
-  EXPECT_THAT(
-      message_of<ParameterError>(
-          [&] { causal_graph(simulate_linear(3, 1, 50, 1).data, nullptr, {}, params, progress); }),
-      HasSubstr(
-          "[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears or cosmo"));
+  EXPECT_THAT(message_of<ParameterError>(
+                  [&] { causal_graph(simulate_linear(3, 1, 50, 1).data, nullptr, {}, params, progress); }),
+              HasSubstr("[method] 'tarot' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, "
+                        "notears, cosmo or dat"));
 }
 
 TEST(Methods, WhatAMethodCannotDoOthersMay) {
@@ -160,7 +159,7 @@ TEST(Methods, WhatAMethodCannotDoOthersMay) {
   EXPECT_EQ(message("sdcd", &Capabilities::satisfies_knowledge, "satisfy prior knowledge"),
             "[method] sdcd cannot satisfy prior knowledge; fansite-anm, pc or ges can");
   EXPECT_EQ(message("fansite-dcd", &Capabilities::can_be_cut_short, "be cut short"),
-            "[method] fansite-dcd cannot be cut short; fansite-anm, dagma, notears or cosmo can");
+            "[method] fansite-dcd cannot be cut short; fansite-anm, dagma, notears, cosmo or dat can");
   EXPECT_EQ(message("sdcd", &Capabilities::trains, "read minds"),
             "[method] sdcd cannot read minds; no method of this kind can");
   CausalGraphParams params("sdcd");
@@ -168,7 +167,7 @@ TEST(Methods, WhatAMethodCannotDoOthersMay) {
   NoProgress progress;
   const Dataset data = simulate_linear(3, 1, 50, 1).data;
   EXPECT_EQ(message_of<UsageError>([&] { causal_graph(data, nullptr, {}, params, progress); }),
-            "[method] sdcd cannot be cut short; fansite-anm, dagma, notears or cosmo can");
+            "[method] sdcd cannot be cut short; fansite-anm, dagma, notears, cosmo or dat can");
 }
 
 TEST(Methods, ANameIsTakenOnce) {
@@ -256,6 +255,9 @@ CausalGraphParams tiny_graph(const std::string& method) {
   CausalGraphParams params(method);
   for (const char* epochs : {"first_epochs", "epochs", "iterations", "last_iterations"}) {
     if (params.options.has(epochs)) params.options.set(epochs, std::int64_t{2});
+  }
+  for (const char* steps : {"dat_steps", "dat_scoring"}) {
+    if (params.options.has(steps)) params.options.set(steps, std::int64_t{2});
   }
   if (params.options.has("scale")) params.options.set("scale", std::string("original"));
   make_tiny(params.boundaries.options);
@@ -390,7 +392,8 @@ TEST(Repeatable, AGraphWithEveryParameterOfItsMethodChanged) {
         {"first_mu", 0.5},
         {"threshold", 0.001}}},
       {"notears", {{"rounds", std::int64_t{3}}, {"threshold", 0.001}}},
-      {"cosmo", {{"epochs", std::int64_t{6}}, {"threshold", 0.001}}}};
+      {"cosmo", {{"epochs", std::int64_t{6}}, {"threshold", 0.001}}},
+      {"dat", {{"dat_width", std::int64_t{8}}, {"dat_steps", std::int64_t{6}}, {"dat_scoring", std::int64_t{2}}}}};
   for (const std::string& method : graph_methods().names()) {
     SCOPED_TRACE(method);
     const CausalGraphResult result = changed_graph(method, given.at(method), data);

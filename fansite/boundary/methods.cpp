@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fansite/base/error.h"
+#include "fansite/boundary/baselines/dat_moral.h"
 #include "fansite/boundary/baselines/eemb.h"
 #include "fansite/boundary/baselines/gs.h"
 #include "fansite/boundary/baselines/iamb.h"
@@ -19,7 +20,7 @@ namespace fansite {
 MethodList<BoundaryMethod>& boundary_methods() {
   static MethodList<BoundaryMethod> list("boundary method", "method",
                                          {fansite_method(), iamb_method(), gs_method(), tc_method(), eemb_method(),
-                                          stmb_method(), s2tmb_method(), kmb_method()});
+                                          stmb_method(), s2tmb_method(), kmb_method(), dat_moral_method()});
   return list;
 }
 

@@ -3,6 +3,7 @@
 
 #include "fansite/causal/baselines/cosmo.h"
 #include "fansite/causal/baselines/dagma.h"
+#include "fansite/causal/baselines/dat.h"
 #include "fansite/causal/baselines/ges.h"
 #include "fansite/causal/baselines/marvel.h"
 #include "fansite/causal/baselines/notears.h"
@@ -13,10 +14,11 @@
 namespace fansite {
 
 MethodList<GraphMethod>& graph_methods() {
-  static MethodList<GraphMethod> list("graph method", "method",
-                                      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(),
-                                       causal::pc_method(), causal::ges_method(), causal::marvel_method(),
-                                       causal::dagma_method(), causal::notears_method(), causal::cosmo_method()});
+  static MethodList<GraphMethod> list(
+      "graph method", "method",
+      {causal::fansite_anm(), causal::fansite_dcd_method(), causal::sdcd_method(), causal::pc_method(),
+       causal::ges_method(), causal::marvel_method(), causal::dagma_method(), causal::notears_method(),
+       causal::cosmo_method(), causal::dat_method()});
   return list;
 }
 

@@ -15,8 +15,8 @@ namespace fansite {
 namespace {
 
 // The methods of the paper's tables, as far as there are.
-constexpr std::array kPaperBoundaries = {"fansite", "tc", "iamb", "eemb", "s2tmb", "kmb"};
-constexpr std::array kPaperGraphs = {"fansite-anm", "fansite-dcd", "dagma", "cosmo", "sdcd", "marvel"};
+constexpr std::array kPaperBoundaries = {"fansite", "tc", "iamb", "eemb", "s2tmb", "kmb", "dat-moral"};
+constexpr std::array kPaperGraphs = {"fansite-anm", "fansite-dcd", "dagma", "cosmo", "sdcd", "marvel", "dat"};
 
 // What a word stands for, if it is a method of this kind or a name for several.
 template <class Row, std::size_t n>

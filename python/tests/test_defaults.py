@@ -114,7 +114,7 @@ def test_parameters_of_another_method_are_refused_by_name(linear) -> None:
         fansite.MarkovBoundary(options={"magic": 1}).fit(linear.values)
     with pytest.raises(ValueError, match=r"\[effort\] sdcd needs no boundaries, so none are found"):
         fansite.CausalGraph(method="sdcd", effort="quick").fit(linear.values)
-    with pytest.raises(ValueError, match=r"\[method\] 'magic' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears or cosmo"):
+    with pytest.raises(ValueError, match=r"\[method\] 'magic' is unknown; use fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears, cosmo or dat"):
         fansite.CausalGraph(method="magic").fit(linear.values)
 
 

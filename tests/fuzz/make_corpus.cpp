@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, learning_checkpoint, search_checkpoint, result, comparison, knowledge and kinds with files that
-// are right and nearly right. Made, not committed.
+// training_checkpoint, learning_checkpoint, search_checkpoint, pieces_checkpoint, result, comparison, knowledge and
+// kinds with files that are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -13,6 +13,7 @@
 
 #include "../zip_writer.h"
 #include "comparison_input.h"
+#include "fansite/base/detail/finished_pieces.h"
 #include "fansite/boundary/detail/search_checkpoint.h"
 #include "fansite/causal/dcd/detail/training_file.h"
 #include "fansite/causal/detail/score_file.h"
@@ -197,6 +198,16 @@ Seeds search_checkpoint_seeds() {
   return seeds;
 }
 
+Seeds pieces_checkpoint_seeds() {
+  constexpr auto kKind = fansite::FileKind::graph_checkpoint;
+  fansite::PiecesCheckpoint checkpoint{{2, 4, 0x123456789ABCDEF0, "words"}, {7, 5, 2, {}}};
+  Seeds seeds{"", "FANSITE\x1a", to_bytes(checkpoint, kKind)};
+  checkpoint.state.answers = {{0, {1, -2}}, {4, {0.5, 1e300}}};
+  seeds.push_back(to_bytes(checkpoint, kKind));
+  seeds.push_back(seeds[3].substr(0, seeds[3].size() / 2));
+  return seeds;
+}
+
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Seeds score_checkpoint_seeds() {
@@ -323,6 +334,7 @@ int main(int argc, char** argv) {
     write(root / "training_checkpoint", training_checkpoint_seeds());
     write(root / "learning_checkpoint", learning_checkpoint_seeds());
     write(root / "search_checkpoint", search_checkpoint_seeds());
+    write(root / "pieces_checkpoint", pieces_checkpoint_seeds());
     write(root / "result", result_seeds());
     write(root / "comparison", comparison_seeds());
     write(root / "knowledge", knowledge_seeds());
