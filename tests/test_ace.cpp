@@ -131,6 +131,11 @@ TEST(Ace, SetsAreByTheChainRuleAndTrialsAreCellsOfATable) {
   }
 }
 
+TEST(Ace, RowsStandAlone) {
+  const Ace<double> network(small(3));
+  expect_rows_alone(network, example_parameters(network, 4, 0.1));
+}
+
 TEST(Ace, NoNetworkWithoutVariablesOrUnits) {
   EXPECT_THROW(Ace<float>(small(0)), UsageError);
   AceShape shape = small(2);

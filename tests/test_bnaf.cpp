@@ -60,6 +60,18 @@ TEST(Bnaf, DensitiesAreThoseOfThePlainLoops) {
   }
 }
 
+TEST(Bnaf, EachVariableDependsOnThoseBeforeItAndItsSlopeIsRight) {
+  for (const BnafShape& shape : kShapes) {
+    const Bnaf<double> network(shape);
+    expect_autoregressive(network, example_parameters(network, 4), 8);
+  }
+}
+
+TEST(Bnaf, RowsStandAlone) {
+  const Bnaf<double> network({4, 3, 1, 2});
+  expect_rows_alone(network, example_parameters(network, 4));
+}
+
 TEST(Bnaf, HasTheParametersOfItsLayers) {
   EXPECT_EQ(Bnaf<float>({100, 10, 1, 1}).size(), 2u * 100 * 1000 + 2 * 1000 + 2 * 100);
   EXPECT_EQ(Bnaf<float>({100, 10, 1, 3}).size(), 3u * (2u * 100 * 1000 + 2 * 1000 + 2 * 100) + 2);  // two gates

@@ -105,6 +105,16 @@ TEST(Naf, LossIsTheMeanOfTheDensities) {
   EXPECT_NEAR(network.loss(parameters, batch, {}), -sum / 9, 1e-5);
 }
 
+TEST(Naf, EachVariableDependsOnThoseBeforeItAndItsSlopeIsRight) {
+  const Naf<double> network(small(5));
+  expect_autoregressive(network, example_parameters(network, 4), 8);
+}
+
+TEST(Naf, RowsStandAlone) {
+  const Naf<double> network(small(4));
+  expect_rows_alone(network, example_parameters(network, 4));
+}
+
 TEST(Naf, StartsAsPublished) {
   const Naf<double> network(small(3));
   std::vector<double> parameters(network.size());

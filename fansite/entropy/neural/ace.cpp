@@ -8,72 +8,22 @@
 #include <utility>
 
 #include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
+#include "fansite/entropy/neural/normal_mixture.h"
 #include "fansite/entropy/neural/residual.h"
 
 namespace fansite::neural {
 namespace {
 
-constexpr double kHalfLogTwoPi = 0.9189385332046727;
-constexpr double kLeastScale = 1e-3, kMostEnergy = 30;
+constexpr double kMostEnergy = 30;
+constexpr Index kRowsInPiece = 16, kTermsInPiece = 32;  // of a batch, computed side by side
 
-template <class Real>
-Real softplus(Real x) {
-  return std::max(x, Real{0}) + std::log1p(std::exp(-std::abs(x)));
+// body(i) for i in 0..n−1, so many of them together.
+void in_pieces(Index n, Index each, const std::function<void(Index)>& body) {
+  parallel_for((n + each - 1) / each, [&](std::ptrdiff_t piece) {
+    for (Index i = piece * each; i < std::min(n, (piece + 1) * each); ++i) body(i);
+  });
 }
-template <class Real>
-Real sigmoid(Real x) {
-  return 1 / (1 + std::exp(-x));
-}
-
-// A mixture of normal distributions, from C logits, means and scales before softplus + 1e-3.
-template <class Real>
-struct Mixture {
-  using Array = Eigen::Array<Real, Eigen::Dynamic, 1>;
-  Array weight, log_weight, mean, scale, raw;
-
-  Mixture(const Real* head, Index components) {
-    const Eigen::Map<const Array> logits(head, components);
-    mean = Eigen::Map<const Array>(head + components, components);
-    raw = Eigen::Map<const Array>(head + 2 * components, components);
-    log_weight = logits - logits.maxCoeff();
-    log_weight -= std::log(log_weight.exp().sum());
-    weight = log_weight.exp();
-    scale = raw.unaryExpr([](Real x) { return softplus(x) + static_cast<Real>(kLeastScale); });
-  }
-
-  // ln of each part of the density at x.
-  Array parts(Real x) const {
-    return log_weight - scale.log() - ((x - mean) / scale).square() / 2 - static_cast<Real>(kHalfLogTwoPi);
-  }
-  Real log_density(Real x) const {
-    const Array l = parts(x);
-    const Real top = l.maxCoeff();
-    return top + std::log((l - top).exp().sum());
-  }
-  // Of ln q(x), by the head, `times`, added.
-  void add_gradient(Real x, Real times, Real* by_head) const {
-    const Index c = mean.size();
-    Array share = parts(x);
-    share = (share - share.maxCoeff()).exp();
-    share /= share.sum();
-    const Array away = (x - mean) / scale;
-    Eigen::Map<Array> to(by_head, 3 * c);
-    to.head(c) += times * (share - weight);
-    to.segment(c, c) += times * share * away / scale;
-    to.tail(c) += times * share * (away.square() - 1) / scale * raw.unaryExpr([](Real r) { return sigmoid(r); });
-  }
-  // So many samples, their components in the right shares (systematic sampling).
-  void sample(Random& random, Index count, Real* to) const {
-    const double offset = random.uniform();
-    double below = static_cast<double>(weight[0]);
-    Index component = 0;
-    for (Index k = 0; k < count; ++k) {
-      const double u = (static_cast<double>(k) + offset) / static_cast<double>(count);
-      while (u > below && component + 1 < weight.size()) below += static_cast<double>(weight[++component]);
-      to[k] = mean[component] + scale[component] * static_cast<Real>(random.normal());
-    }
-  }
-};
 
 }  // namespace
 
@@ -148,7 +98,7 @@ struct Ace<Real>::Plan {
     if (trace != nullptr) trace->raw = std::move(raw);
     return result;
   }
-  // From the loss by energies to that by `base`.
+  // From the loss by energies to that by `base`; `g`: of the parameters from `value` on.
   Rows<Real> energies_back(const Real* p, const EnergyTrace& trace, const Rows<Real>& by_energy, Real* g) const {
     const Index terms = by_energy.rows(), count = by_energy.cols();
     Rows<Real> by_raw(terms * count, 1);
@@ -157,14 +107,14 @@ struct Ace<Real>::Plan {
       by_raw.data()[i] = softplus(raw) < static_cast<Real>(kMostEnergy) ? by_energy.data()[i] * sigmoid(raw) : Real{0};
     }
     const Rows<Real> relu = trace.top.cwiseMax(Real{0});
-    transposed_times<Real>(by_raw, relu, Eigen::Map<Rows<Real>>(g + last, 1, wide));
-    g[last_bias] = by_raw.sum();
+    transposed_times<Real>(by_raw, relu, Eigen::Map<Rows<Real>>(g + (last - value), 1, wide));
+    g[last_bias - value] = by_raw.sum();
     Rows<Real> by_h(terms * count, wide);
     times<Real>(by_raw, matrix(p, last, 1, wide), by_h);
     by_h = (trace.top.array() > 0).select(by_h, Real{0});
-    energy_blocks.backward(p + first_energy_block, trace.blocks, by_h, g + first_energy_block);
+    energy_blocks.backward(p + first_energy_block, trace.blocks, by_h, g + (first_energy_block - value));
     Rows<Real> by_base = Rows<Real>::Zero(terms, wide);
-    Eigen::Map<RowVector> by_value(g + value, wide);
+    Eigen::Map<RowVector> by_value(g, wide);
     by_value.setZero();
     for (Index t = 0; t < terms; ++t) {
       for (Index k = 0; k < count; ++k) {
@@ -392,6 +342,63 @@ void Ace<Real>::start(Key key, std::span<Real> parameters) const {
   start_dense(random, 1, plan.wide, p + plan.last);
 }
 
+// Its energy's part of the loss, times rows and −1, over some terms; no two of them in one place of `by_heads`.
+template <class Real>
+double Ace<Real>::energy_part(std::span<const Real> parameters, const SubsetBatch<Real>& batch,
+                              std::span<const EnergyTerm> some, std::size_t first, const Rows<Real>& heads,
+                              Rows<Real>* by_heads, std::span<Real> gradient) const {
+  const Plan& plan = *plan_;
+  const Real* p = parameters.data();
+  const bool wanted = by_heads != nullptr;
+  const auto terms = static_cast<Index>(some.size());
+  const Index samples = plan.shape.samples;
+  const double each = 1 / static_cast<double>(batch.rows());
+  Random dropout(batch.key.split(3).split(first));
+  Rows<Real> contexts(terms, plan.context), values(terms, samples + 1), log_q(terms, samples);
+  std::vector<int> variables;
+  for (Index t = 0; t < terms; ++t) {
+    const EnergyTerm& term = some[static_cast<std::size_t>(t)];
+    variables.push_back(term.variable);
+    const Real* head = heads.row(term.row).data() + term.variable * plan.heads;
+    contexts.row(t) = Eigen::Map<const typename Plan::RowVector>(head + plan.head, plan.context);
+    const Mixture<Real> mixture(head, plan.shape.components);
+    Random random(batch.key.split(2).split(first + static_cast<std::size_t>(t)));
+    mixture.sample(random, samples, values.row(t).data());
+    for (Index k = 0; k < samples; ++k) log_q(t, k) = mixture.log_density(values(t, k));
+    values(t, samples) = batch.values(term.row, term.variable);
+  }
+  const Rows<Real> base = plan.energy_base(p, contexts, variables);
+  typename Plan::EnergyTrace trace;
+  const Rows<Real> energy = plan.energies(p, base, values, wanted ? &trace : nullptr, wanted ? &dropout : nullptr);
+  Rows<Real> by_energy(terms, samples + 1);
+  double sum = 0;
+  for (Index t = 0; t < terms; ++t) {
+    const Eigen::Array<Real, 1, Eigen::Dynamic> l = -energy.row(t).head(samples).array() - log_q.row(t).array();
+    const Real top = l.maxCoeff();
+    const Eigen::Array<Real, 1, Eigen::Dynamic> weight = (l - top).exp();
+    const double worth = some[static_cast<std::size_t>(t)].worth;
+    sum += worth * static_cast<double>(-energy(t, samples) - top - std::log(weight.mean()));
+    by_energy.row(t).head(samples) = weight * static_cast<Real>(-each * worth) / weight.sum();
+    by_energy(t, samples) = static_cast<Real>(each * worth);
+  }
+  if (!wanted) return sum;
+  Real* g = gradient.data();
+  const auto at = [&](Index place) { return g + (place - plan.value); };
+  const Rows<Real> by_base = plan.energies_back(p, trace, by_energy, g);
+  Rows<Real> by_context(terms, plan.context);
+  times<Real>(by_base, plan.matrix(p, plan.from_context, plan.wide, plan.context), by_context);
+  transposed_times<Real>(by_base, contexts, Eigen::Map<Rows<Real>>(at(plan.from_context), plan.wide, plan.context));
+  Eigen::Map<typename Plan::RowVector>(at(plan.energy_bias), plan.wide) = by_base.colwise().sum().array();
+  for (Index t = 0; t < terms; ++t) {
+    const EnergyTerm& term = some[static_cast<std::size_t>(t)];
+    Eigen::Map<typename Plan::RowVector>(at(plan.one_hot + term.variable * plan.wide), plan.wide) +=
+        by_base.row(t).array();
+    Eigen::Map<typename Plan::RowVector>(by_heads->row(term.row).data() + term.variable * plan.heads + plan.head,
+                                         plan.context) += by_context.row(t).array();
+  }
+  return sum;
+}
+
 template <class Real>
 double Ace<Real>::loss(std::span<const Real> parameters, const SubsetBatch<Real>& batch,
                        std::span<Real> gradient) const {
@@ -401,7 +408,7 @@ double Ace<Real>::loss(std::span<const Real> parameters, const SubsetBatch<Real>
   const bool wanted = !gradient.empty();
   const Index n = batch.rows(), d = plan.d;
   const double each = 1 / static_cast<double>(n);
-  const double alpha = batch.progress > plan.shape.warm_up ? 1 : 0;
+  const int alpha = batch.progress >= plan.shape.warm_up ? 1 : 0;
   Random dropout(batch.key.split(0));
   Rows<Real> x(n, 2 * d), h(n, plan.hidden);
   x << batch.values.cwiseProduct(batch.mask), batch.mask;
@@ -416,75 +423,49 @@ double Ace<Real>::loss(std::span<const Real> parameters, const SubsetBatch<Real>
   Rows<Real> by_heads = Rows<Real>::Zero(wanted ? n : 0, d * plan.heads);
 
   // The proposal's part, over all terms; the energy's over some, each worth as many as it stands for.
-  double sum = 0;
-  std::vector<Index> rows;
-  std::vector<int> variables;
-  std::vector<double> worth;
-  for (Index r = 0; r < n; ++r) {
+  std::vector<double> sums(static_cast<std::size_t>(n), 0.0);
+  std::vector<std::vector<EnergyTerm>> chosen(static_cast<std::size_t>(n));
+  in_pieces(n, kRowsInPiece, [&](Index r) {
+    const auto at = static_cast<std::size_t>(r);
     std::vector<int> open;
     for (Index v = 0; v < d; ++v) {
       if (batch.mask(r, v) != 0 || batch.present(r, v) == 0) continue;
       open.push_back(static_cast<int>(v));
       const Mixture<Real> mixture(heads.row(r).data() + v * plan.heads, plan.shape.components);
-      sum += static_cast<double>(mixture.log_density(batch.values(r, v)));
+      sums[at] += static_cast<double>(mixture.log_density(batch.values(r, v)));
       if (!wanted) continue;
       mixture.add_gradient(batch.values(r, v), static_cast<Real>(-each), by_heads.row(r).data() + v * plan.heads);
     }
-    if (alpha == 0 || open.empty()) continue;
+    if (alpha == 0 || open.empty()) return;
     const auto count = static_cast<int>(open.size());
     const int taken = plan.shape.energy_terms > 0 ? std::min(plan.shape.energy_terms, count) : count;
     Random chooser(batch.key.split(1).split(static_cast<std::uint64_t>(r)));
     for (const int k : chooser.subset(count, taken)) {
-      rows.push_back(r);
-      variables.push_back(open[static_cast<std::size_t>(k)]);
-      worth.push_back(static_cast<double>(count) / taken);
+      chosen[at].push_back({r, open[static_cast<std::size_t>(k)], static_cast<double>(count) / taken});
     }
-  }
-  if (!rows.empty()) {
-    const auto terms = static_cast<Index>(rows.size());
-    const Index samples = plan.shape.samples;
-    Rows<Real> contexts(terms, plan.context), values(terms, samples + 1), log_q(terms, samples);
-    for (Index t = 0; t < terms; ++t) {
-      const auto at = static_cast<std::size_t>(t);
-      const Real* head = heads.row(rows[at]).data() + variables[at] * plan.heads;
-      contexts.row(t) = Eigen::Map<const typename Plan::RowVector>(head + plan.head, plan.context);
-      const Mixture<Real> mixture(head, plan.shape.components);
-      Random random(batch.key.split(2).split(static_cast<std::uint64_t>(t)));
-      mixture.sample(random, samples, values.row(t).data());
-      for (Index k = 0; k < samples; ++k) log_q(t, k) = mixture.log_density(values(t, k));
-      values(t, samples) = batch.values(rows[at], variables[at]);
-    }
-    const Rows<Real> base = plan.energy_base(p, contexts, variables);
-    typename Plan::EnergyTrace energy_trace;
-    const Rows<Real> energy =
-        plan.energies(p, base, values, wanted ? &energy_trace : nullptr, wanted ? &dropout : nullptr);
-    Rows<Real> by_energy(terms, samples + 1);
-    for (Index t = 0; t < terms; ++t) {
-      const Eigen::Array<Real, 1, Eigen::Dynamic> l = -energy.row(t).head(samples).array() - log_q.row(t).array();
-      const Real top = l.maxCoeff();
-      const Eigen::Array<Real, 1, Eigen::Dynamic> weight = (l - top).exp();
-      const double w = worth[static_cast<std::size_t>(t)];
-      sum += w * static_cast<double>(-energy(t, samples) - top - std::log(weight.mean()));
-      by_energy.row(t).head(samples) = weight * static_cast<Real>(-each * w) / weight.sum();
-      by_energy(t, samples) = static_cast<Real>(each * w);
-    }
-    if (wanted) {
-      const Rows<Real> by_base = plan.energies_back(p, energy_trace, by_energy, g);
-      std::fill(g + plan.one_hot, g + plan.from_context, Real{0});
-      Rows<Real> by_context(terms, plan.context);
-      times<Real>(by_base, plan.matrix(p, plan.from_context, plan.wide, plan.context), by_context);
-      transposed_times<Real>(by_base, contexts, Eigen::Map<Rows<Real>>(g + plan.from_context, plan.wide, plan.context));
-      Eigen::Map<typename Plan::RowVector>(g + plan.energy_bias, plan.wide) = by_base.colwise().sum().array();
-      for (Index t = 0; t < terms; ++t) {
-        const auto at = static_cast<std::size_t>(t);
-        Eigen::Map<typename Plan::RowVector>(g + plan.one_hot + variables[at] * plan.wide, plan.wide) +=
-            by_base.row(t).array();
-        Eigen::Map<typename Plan::RowVector>(by_heads.row(rows[at]).data() + variables[at] * plan.heads + plan.head,
-                                             plan.context) += by_context.row(t).array();
-      }
-    }
-  } else if (wanted) {
-    std::fill(gradient.begin() + plan.value, gradient.end(), Real{0});
+  });
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  std::vector<EnergyTerm> terms;
+  for (const auto& of_row : chosen) terms.insert(terms.end(), of_row.begin(), of_row.end());
+  if (wanted) std::fill(gradient.begin() + plan.value, gradient.end(), Real{0});
+  const Index pieces = (static_cast<Index>(terms.size()) + kTermsInPiece - 1) / kTermsInPiece;
+  std::vector<double> energy_sums(static_cast<std::size_t>(pieces), 0.0);
+  std::vector<std::vector<Real>> gradients(static_cast<std::size_t>(wanted ? pieces : 0));
+  parallel_for(pieces, [&](std::ptrdiff_t k) {
+    const auto at = static_cast<std::size_t>(k);
+    const auto first = at * static_cast<std::size_t>(kTermsInPiece);
+    const auto some = std::span(terms).subspan(first, std::min<std::size_t>(kTermsInPiece, terms.size() - first));
+    if (wanted) gradients[at].assign(static_cast<std::size_t>(plan.size - plan.value), Real{0});
+    energy_sums[at] = energy_part(parameters, batch, some, first, heads, wanted ? &by_heads : nullptr,
+                                  wanted ? std::span<Real>(gradients[at]) : std::span<Real>());
+  });
+  for (Index k = 0; k < pieces; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    sum += energy_sums[at];
+    if (!wanted) continue;
+    for (std::size_t i = 0; i < gradients[at].size(); ++i)
+      g[static_cast<std::size_t>(plan.value) + i] += gradients[at][i];
   }
   if (!wanted) return -sum * each;
 

@@ -44,6 +44,15 @@ class Ace final : public SubsetNetwork<Real> {
 
  private:
   struct Plan;
+  /// A variable of a row that the energy learns from, and how many it stands for.
+  struct EnergyTerm {
+    Index row;
+    int variable;
+    double worth;
+  };
+  double energy_part(std::span<const Real> parameters, const SubsetBatch<Real>& batch, std::span<const EnergyTerm> some,
+                     std::size_t first, const Rows<Real>& heads, Rows<Real>* by_heads, std::span<Real> gradient) const;
+
   std::shared_ptr<const Plan> plan_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/entropy/neural/estimators.h"
 
+#include <algorithm>
+
 #include "fansite/entropy/neural/fit.h"
 
 namespace fansite::neural {
@@ -144,7 +146,7 @@ const Description& AceParams::description() {
                  from_to(1, 100000))
           .field("energy_terms", &P::energy_terms, "variables of a row that the energy learns from each time; 0: all",
                  at_least(0))
-          .field("warm_up", &P::warm_up, "steps before the energy is trained", at_least(0))
+          .field("warm_up", &P::warm_up, "steps before the energy is trained, a quarter of all at most", at_least(0))
           .field("dropout", &P::dropout, "share of inner units that a step leaves out",
                  {.least = 0, .most = 1, .most_itself = false})
           .part(&P::train, NetworkTrainParams::description())
@@ -164,7 +166,7 @@ AceShape shape_of(const AceParams& params, int variables) {
           .energy_blocks = or_else(params.energy_blocks, 2, 4),
           .samples = params.samples,
           .energy_terms = params.energy_terms,
-          .warm_up = static_cast<double>(params.warm_up),
+          .warm_up = std::min(static_cast<double>(params.warm_up), 0.25 * static_cast<double>(params.train.steps)),
           .dropout = params.dropout};
 }
 

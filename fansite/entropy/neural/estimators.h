@@ -46,7 +46,7 @@ struct AceParams {
   int components = 10, context = 64;
   int energy_hidden = 0, energy_blocks = 0;  ///< 0: 128 and 4 as published from 100 variables on, 64 and 2 below
   int samples = 20;
-  int energy_terms = 2;
+  int energy_terms = 1;
   int warm_up = 500;
   double dropout = 0;
   NetworkTrainParams train = {.steps = 3000, .learning_rate = 1e-3, .decay = Decay::linear, .noise = 0.005};

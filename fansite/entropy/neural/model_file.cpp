@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "fansite/base/error.h"
+#include "fansite/base/text.h"
 #include "fansite/entropy/flow/model_file.h"
 
 namespace fansite::neural {
@@ -142,8 +143,9 @@ NetworkModel parse_model(std::string_view bytes, const std::string& name, const 
   const Source source{FileKind::model, name};
   Contents contents(bytes, source);
   const Json& header = contents.header();
-  const std::string kind =
-      header.contains("estimator") && header["estimator"].is_string() ? header["estimator"].get<std::string>() : "flow";
+  const std::string kind = header.contains("estimator") && header["estimator"].is_string()
+                               ? excerpt(header["estimator"].get<std::string>())
+                               : "flow";
   if (kind != estimator)
     source.fail(fmt::format("it is a model of {}, not of {}; use --estimator {}", kind, estimator, kind));
   NetworkModel model{{}, defaults};
