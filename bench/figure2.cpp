@@ -208,6 +208,8 @@ std::string curves_panel(const std::vector<Drawn>& drawn, const char* which, dou
                          double low, double high, double epochs) {
   const study::Panel panel{left, 70, 300, 0, epochs, low, high};
   std::string out = panel.axes(title, "epochs", left < 100 ? "Σ H(X | MB), nats" : "");
+  out += fmt::format("<clipPath id=\"{0}\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\"/></clipPath>\n",
+                     which, panel.left, panel.top, panel.size);
   for (const Drawn& d : drawn) {
     std::string path;
     std::string marks;
@@ -215,15 +217,16 @@ std::string curves_panel(const std::vector<Drawn>& drawn, const char* which, dou
     for (std::size_t i = 0; i < points.size(); ++i) {
       const double x = panel.x(points[i]["epoch"].get<double>());
       const double value = points[i][which].get<double>();
-      const double y = panel.y(std::clamp(value, low, high));
+      const double y = panel.y(value);
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
       const bool inside = value >= low && value <= high;
       if (inside && (i + 1 == points.size() || i % std::max<std::size_t>(1, points.size() / 6) == 0)) {
         marks += study::marker(d.kind.marker, x, y, 4, d.kind.colour, 1);
       }
     }
-    out +=
-        fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n", path, d.kind.colour) + marks;
+    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" clip-path=\"url(#{})\"/>\n",
+                       path, d.kind.colour, which);
+    out += marks;
   }
   return out;
 }
@@ -253,10 +256,10 @@ void write_picture(const std::vector<Drawn>& drawn, const Options& options) {
       for (const char* which : {"learnt", "other"}) low = std::min(low, point[which].get<double>());
       epochs = std::max(epochs, point["epoch"].get<double>());
     }
-    high = std::max(high, d.curve["points"][0]["learnt"].get<double>());
+    for (const char* which : {"learnt", "other"}) high = std::max(high, d.curve["points"].back()[which].get<double>());
   }
-  // Where a network that knows nothing stands: standard normal variables, each alone.
-  high = std::min(high, 1.05 * 1.4189385 * options.nodes);
+  // Where a network that knows nothing stands: standard normal variables, each alone. All curves end inside.
+  high = std::max(high, 1.02 * 1.4189385 * options.nodes);
   const double step = study::Panel::step(high - low);
   low = step * std::floor(low / step);
   high = step * std::ceil(high / step);
@@ -279,7 +282,7 @@ void write_picture(const std::vector<Drawn>& drawn, const Options& options) {
   out +=
       study::text(70, 452, "start",
                   fmt::format("d = {}, {} rows, Gaussian-process data, seed {}; one network each, smaller is better. "
-                              "ACE's entropies are too low by sampling. Values above the panel are cut.",
+                              "ACE's entropies are too low by sampling. Curves begin above where that is cut.",
                               options.nodes, options.rows, options.seed),
                   " font-size=\"11\" fill=\"#666\"");
   write((std::filesystem::path(options.out) / "figure2.svg").string(), out + "</svg>\n");
