@@ -118,6 +118,54 @@ void forward(const Flow<Real>& flow, const Rows<Real>* mask, Rows<Real>& x, Rows
   log_slope += slope;
 }
 
+// From the loss by a layer's weights w = e^g v/‖v‖, and by the logarithms of its diagonal, to that by W and g.
+template <class Real>
+void parameters_back(const Layer<Real>& layer, const Place& place, const Real* own, const Rows<Real>& by_w,
+                     const Rows<Real>& by_diagonal, Real* to) {
+  const Index out = by_w.rows(), in = by_w.cols(), parts = out < 256 ? 1 : 8;
+  Eigen::Map<Rows<Real>> by_parameters(to + place.w, out, in);
+  parallel_for(parts, [&](std::ptrdiff_t part) {
+    for (Index o = part; o < out; o += parts) {
+      const Index before = o / layer.out * layer.in;
+      const auto w = layer.w.row(o).head(before + layer.in);
+      const auto by = by_w.row(o).head(before + layer.in);
+      const Real along = w.dot(by), diagonal = by_diagonal.row(o).sum();
+      to[place.g + o] = along + diagonal;
+      // u = v/‖v‖ = w e^−g, and ln ‖v‖ = W + g − ln w on the diagonal.
+      const Real g = own[place.g + o], e = std::exp(-g);
+      const Real norm = std::exp(own[place.w + o * in + before] - layer.log_diagonal(o, 0) + g);
+      auto to_row = by_parameters.row(o);
+      to_row.setZero();
+      // dv = e^g/‖v‖ (by − u (u·by)) − (Σ diagonal) u/‖v‖, and of the diagonal by/v more; dW = dv below, v dv there.
+      to_row.head(before + layer.in) = (by / e - w * (along * e) - w * (diagonal * e)) / norm;
+      for (Index i = 0; i < layer.in; ++i) {
+        const Real v = w[before + i] * e * norm;
+        to_row[before + i] = to_row[before + i] * v + by_diagonal(o, i);
+      }
+    }
+  });
+}
+
+// From the loss by what a flow's slopes and values are after its gate to that before it, and by the gate. `by_x`: of
+// what passes it by.
+template <class Real>
+double gate_back(const Flow<Real>& flow, const Trace<Real>& trace, const Rows<Real>& mask, Rows<Real>& by_next,
+                 Rows<Real>& by_slope, Rows<Real>& by_x) {
+  const Real share = sigmoid(flow.gate);
+  std::vector<double> by_gate(static_cast<std::size_t>((mask.rows() + kRowsInPiece - 1) / kRowsInPiece), 0.0);
+  for_terms<Real>(mask.rows(), mask.cols(), &mask, [&](Index r, Index v, std::size_t piece) {
+    const Real open = sigmoid(trace.ungated_slope(r, v) + flow.gate), by_z = by_next(r, v);
+    by_gate[piece] += static_cast<double>(by_z * (trace.ungated(r, v) - trace.x(r, v)) * share * (1 - share) +
+                                          by_slope(r, v) * (open - share));
+    by_next(r, v) = share * by_z;
+    by_x(r, v) = (1 - share) * by_z;
+    by_slope(r, v) *= open;
+  });
+  double total = 0;
+  for (const double part : by_gate) total += part;
+  return total;
+}
+
 // ---- Densities ------------------------------------------------------------------------------------------------------
 
 template <class Real>
@@ -315,19 +363,8 @@ double Bnaf<Real>::loss(std::span<const Real> parameters, const SubsetBatch<Real
     Real* to = gradient.data() + plan.first(static_cast<Index>(f));
     Rows<Real> by_next = by_z, by_slope = by_log_slope, by_x = Rows<Real>::Zero(n, d);
     if (flow.gated) {
-      const Real share = sigmoid(flow.gate);
-      std::vector<double> by_gate(pieces, 0.0);
-      for_terms<Real>(n, d, &batch.mask, [&](Index r, Index v, std::size_t piece) {
-        const Real open = sigmoid(trace.ungated_slope(r, v) + flow.gate);
-        by_gate[piece] += static_cast<double>(by_z(r, v) * (trace.ungated(r, v) - trace.x(r, v)) * share * (1 - share) +
-                                              by_slope(r, v) * (open - share));
-        by_next(r, v) = share * by_z(r, v);
-        by_x(r, v) = (1 - share) * by_z(r, v);
-        by_slope(r, v) *= open;
-      });
-      double total = 0;
-      for (const double part : by_gate) total += part;
-      gradient[static_cast<std::size_t>(plan.gate(static_cast<Index>(f)))] = static_cast<Real>(total);
+      gradient[static_cast<std::size_t>(plan.gate(static_cast<Index>(f)))] =
+          static_cast<Real>(gate_back(flow, trace, batch.mask, by_next, by_slope, by_x));
     }
     for (std::size_t k = flow.layers.size(); k-- > 0;) {
       const Layer<Real>& layer = flow.layers[k];
@@ -358,33 +395,8 @@ double Bnaf<Real>::loss(std::span<const Real> parameters, const SubsetBatch<Real
       transposed_times<Real>(by_sum, trace.inputs[k], by_w);
       times<Real>(by_sum, layer.w, by_input);
       Eigen::Map<Eigen::Array<Real, 1, Eigen::Dynamic>>(to + place.bias, out) = by_sum.colwise().sum().array();
-      Eigen::Map<Rows<Real>> by_parameters(to + place.w, out, in);
       const Real* own = parameters.data() + plan.first(static_cast<Index>(f));
-      parallel_for(out < 256 ? 1 : 8, [&](std::ptrdiff_t part) {
-        const Index parts = out < 256 ? 1 : 8;
-        for (Index o = part; o < out; o += parts) {
-          // With w = e^g v/‖v‖ and ln w of the diagonal beside it. u = v/‖v‖ = w e^−g.
-          const Index before = o / layer.out * layer.in;
-          const Real g = own[place.g + o];
-          const auto w = layer.w.row(o).head(before + layer.in);
-          const auto by = by_w.row(o).head(before + layer.in);
-          const Real along = w.dot(by), diagonal = by_diagonal.front().row(o).sum();
-          to[place.g + o] = along + diagonal;
-          // ‖v‖ = v/u, where W itself says what v is.
-          const Real e = std::exp(-g);
-          const Real first_log = layer.log_diagonal(o, 0);
-          const Real norm = std::exp(own[place.w + o * in + before] - first_log + g);
-          auto to_row = by_parameters.row(o);
-          to_row.setZero();
-          // dv = e^g/‖v‖ (by − u (u·by)) − (Σ diagonal) u/‖v‖, and of the diagonal by/v more; dW = dv below, v dv
-          // there.
-          to_row.head(before + layer.in) = (by / e - w * (along * e) - w * (diagonal * e)) / norm;
-          for (Index i = 0; i < layer.in; ++i) {
-            const Real v = w[before + i] * e * norm;
-            to_row[before + i] = to_row[before + i] * v + by_diagonal.front()(o, i);
-          }
-        }
-      });
+      parameters_back(layer, place, own, by_w, by_diagonal.front(), to);
       by_next = std::move(by_input);
       by_slope = std::move(by_before);
     }

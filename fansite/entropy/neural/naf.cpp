@@ -84,6 +84,73 @@ void mask_inputs(Matrix& w1, Index blocks) {
 // Variables are divided among so many groups, which are computed side by side; each adds up gradients of its own.
 Index groups_of(Index variables) { return std::clamp<Index>(variables / 16, 1, 16); }
 
+// What variables of a group add up: their densities, and gradients of what all of them share.
+template <class Real>
+struct Group {
+  double sum = 0;
+  Rows<Real> by_hidden, by_v;
+  Eigen::Array<Real, 1, Eigen::Dynamic> by_c;
+};
+
+// A batch on its way through the outputs.
+template <class Real>
+struct Pass {
+  const Layout& l;
+  const Arrays<const Real>& p;
+  const SubsetBatch<Real>& batch;
+  const Rows<Real>&x, &hidden;
+  std::span<Real> gradient;
+
+  // The terms of variable i, over the rows that have it in their subset.
+  void variable(Group<Real>& group, Index i) const {
+    const bool wanted = !gradient.empty();
+    const Index n = batch.rows();
+    std::vector<Index> rows;
+    for (Index r = 0; r < n; ++r) {
+      if (batch.mask(r, i) != 0) rows.push_back(r);
+    }
+    const auto terms = static_cast<Index>(rows.size());
+    const Index units = l.blocks * i;
+    const auto w2 = p.w2(i);
+    const Column<Real> inverse = w2.rowwise().norm().array().max(std::numeric_limits<Real>::min()).inverse();
+    const Rows<Real> told = hidden(rows, Eigen::seqN(0, units));
+    Rows<Real> unit = w2.leftCols(units), products(terms, l.outputs), out(terms, l.outputs), q(terms, 3 * l.sigmoids);
+    for (Index o = 0; o < l.outputs; ++o) unit.row(o) *= inverse[o];
+    times_transposed<Real>(told, unit, products);
+    out = (products.array().rowwise() * p.s2(i)).rowwise() + p.b2(i);
+    times_transposed<Real>(out, p.v, q);
+    q.array().rowwise() += p.c;
+    Columns<Real> by_q;
+    const Column<Real> values = x.col(i)(rows);
+    const Column<Real> density = log_densities<Real>(q.array(), values, wanted ? &by_q : nullptr);
+    group.sum += density.template cast<double>().sum();
+    if (!wanted) return;
+    const Rows<Real> by_head = (by_q * static_cast<Real>(-1.0 / static_cast<double>(n))).matrix();
+    transposed_times<Real>(by_head, out, group.by_v, true);
+    group.by_c += by_head.colwise().sum().array();
+    Rows<Real> by_out(terms, l.outputs);
+    times<Real>(by_head, p.v, by_out);
+    const Arrays<Real> g(gradient.data(), l);
+    g.s2(i) = (by_out.array() * products.array()).colwise().sum();
+    g.b2(i) = by_out.colwise().sum().array();
+    by_out.array().rowwise() *= p.s2(i);
+    // Of the rows of length 1, and through their length of those that they are made of.
+    Rows<Real> by_unit(l.outputs, units);
+    transposed_times<Real>(by_out, told, by_unit);
+    auto by_w2 = g.w2(i);
+    for (Index o = 0; o < l.outputs; ++o) {
+      const Real along = unit.row(o).dot(by_unit.row(o));
+      by_w2.row(o) = -along * inverse[o] * inverse[o] * w2.row(o);
+      by_w2.row(o).head(units) += inverse[o] * by_unit.row(o);
+    }
+    Rows<Real> back(terms, units);
+    times<Real>(by_out, unit, back);
+    for (Index t = 0; t < terms; ++t) {
+      group.by_hidden.row(rows[static_cast<std::size_t>(t)]).head(units) += back.row(t);
+    }
+  }
+};
+
 // ---- Densities ------------------------------------------------------------------------------------------------------
 
 template <class Real>
@@ -208,71 +275,22 @@ double Naf<Real>::loss(std::span<const Real> parameters, const SubsetBatch<Real>
   const Rows<Real> slope = (hidden.array() > 0).select(Rows<Real>::Ones(n, l.hidden), hidden.array().min(0).exp());
   hidden = elu(hidden);
 
-  struct Group {
-    double sum = 0;
-    Rows<Real> by_hidden, by_v;
-    Eigen::Array<Real, 1, Eigen::Dynamic> by_c;
-  };
-  std::vector<Group> groups(static_cast<std::size_t>(groups_of(l.d)));
-  const auto variable = [&](Group& group, Index i) {
-    std::vector<Index> rows;
-    for (Index r = 0; r < n; ++r) {
-      if (batch.mask(r, i) != 0) rows.push_back(r);
-    }
-    const auto terms = static_cast<Index>(rows.size());
-    const Index units = l.blocks * i;
-    const auto w2 = p.w2(i);
-    const Column<Real> inverse = w2.rowwise().norm().array().max(std::numeric_limits<Real>::min()).inverse();
-    const Rows<Real> told = hidden(rows, Eigen::seqN(0, units));
-    Rows<Real> unit = w2.leftCols(units), products(terms, l.outputs), out(terms, l.outputs), q(terms, 3 * l.sigmoids);
-    for (Index o = 0; o < l.outputs; ++o) unit.row(o) *= inverse[o];
-    times_transposed<Real>(told, unit, products);
-    out = (products.array().rowwise() * p.s2(i)).rowwise() + p.b2(i);
-    times_transposed<Real>(out, p.v, q);
-    q.array().rowwise() += p.c;
-    Columns<Real> by_q;
-    const Column<Real> values = x.col(i)(rows);
-    const Column<Real> density = log_densities<Real>(q.array(), values, wanted ? &by_q : nullptr);
-    group.sum += density.template cast<double>().sum();
-    if (!wanted) return;
-    const Rows<Real> by_head = (by_q * static_cast<Real>(-1.0 / static_cast<double>(n))).matrix();
-    transposed_times<Real>(by_head, out, group.by_v, true);
-    group.by_c += by_head.colwise().sum().array();
-    Rows<Real> by_out(terms, l.outputs);
-    times<Real>(by_head, p.v, by_out);
-    const Arrays<Real> g(gradient.data(), l);
-    g.s2(i) = (by_out.array() * products.array()).colwise().sum();
-    g.b2(i) = by_out.colwise().sum().array();
-    by_out.array().rowwise() *= p.s2(i);
-    // Of the rows of length 1, and through their length of those that they are made of.
-    Rows<Real> by_unit(l.outputs, units);
-    transposed_times<Real>(by_out, told, by_unit);
-    auto by_w2 = g.w2(i);
-    for (Index o = 0; o < l.outputs; ++o) {
-      const Real along = unit.row(o).dot(by_unit.row(o));
-      by_w2.row(o) = -along * inverse[o] * inverse[o] * w2.row(o);
-      by_w2.row(o).head(units) += inverse[o] * by_unit.row(o);
-    }
-    Rows<Real> back(terms, units);
-    times<Real>(by_out, unit, back);
-    for (Index t = 0; t < terms; ++t) {
-      group.by_hidden.row(rows[static_cast<std::size_t>(t)]).head(units) += back.row(t);
-    }
-  };
+  std::vector<Group<Real>> groups(static_cast<std::size_t>(groups_of(l.d)));
+  const Pass<Real> pass{l, p, batch, x, hidden, gradient};
   parallel_for(static_cast<std::ptrdiff_t>(groups.size()), [&](std::ptrdiff_t k) {
-    Group& group = groups[static_cast<std::size_t>(k)];
+    Group<Real>& group = groups[static_cast<std::size_t>(k)];
     if (wanted) {
       group.by_hidden = Rows<Real>::Zero(n, l.hidden);
       group.by_v = Rows<Real>::Zero(3 * l.sigmoids, l.outputs);
       group.by_c = Eigen::Array<Real, 1, Eigen::Dynamic>::Zero(3 * l.sigmoids);
     }
-    for (Index i = k; i < l.d; i += static_cast<Index>(groups.size())) variable(group, i);
+    for (Index i = k; i < l.d; i += static_cast<Index>(groups.size())) pass.variable(group, i);
   });
   double sum = 0;
-  for (const Group& group : groups) sum += group.sum;
+  for (const Group<Real>& group : groups) sum += group.sum;
   if (!wanted) return -sum / static_cast<double>(n);
 
-  Group& total = groups.front();
+  Group<Real>& total = groups.front();
   for (std::size_t k = 1; k < groups.size(); ++k) {
     total.by_v += groups[k].by_v;
     total.by_c += groups[k].by_c;
