@@ -342,7 +342,7 @@ TEST(DependenceScores, EqualAPlainLoopOverNetworksAndNodes) {
       }
       const std::vector<Subset> subsets = {part.places(std::vector<int>{0, 3, t, z}),
                                            part.places(std::vector<int>{0, 3, z})};
-      const Eigen::MatrixXf log_density = part.density.log_density(variants, subsets);
+      const Eigen::MatrixXf log_density = part.density->log_density(variants, subsets);
       const auto f = [&](int q, int r) {
         const Index i = q * (kNodes + 1) + r;
         return static_cast<double>(log_density(i, 0)) - static_cast<double>(log_density(i, 1));

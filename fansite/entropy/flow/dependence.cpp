@@ -119,14 +119,12 @@ DependenceScores dependence_scores(const EnsembleDensity& density, int target, i
     const Part& part = *part_of;
     if (places.empty() || (part.linear && !weights.has_linear)) continue;
     const std::array<Trial, 2> trials = {trial_of(targets, part, places), trial_of(others, part, places)};
-    const Eigen::MatrixXf both = part.density.log_density(table, part.places(with(given, {target, other})), trials);
-    const Eigen::MatrixXf without = part.density.log_density(table, part.places(with(given, {other})), {&trials[1], 1});
+    const ConditionalSubset question = {part.places({&target, 1}), part.places(with(given, {other}))};
+    const Eigen::MatrixXf log_conditional = part.density->log_conditional(table, question, trials);
     std::vector<float> f(static_cast<std::size_t>(variants.count()));
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto at = static_cast<Index>(i);
-      for (Index v = 0; v < variants.count(); ++v) {
-        f[static_cast<std::size_t>(v)] = both(at, v) - without(at, v % variants.others);
-      }
+      for (Index v = 0; v < variants.count(); ++v) f[static_cast<std::size_t>(v)] = log_conditional(at, v);
       mixture.add(places[i], f.data(), part.linear ? weights.linear : weights.network);
       if (part.linear || drawn(rows[static_cast<std::size_t>(places[i])])) continue;
       const double own = variants.centred(f.data(), targets, others, places[i]);

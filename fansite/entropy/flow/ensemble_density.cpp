@@ -24,7 +24,7 @@ std::vector<int> sample(Index rows) {
 }
 
 // Of each column: those of the factor that it is the first of, or itself.
-std::vector<std::vector<int>> columns_by_variable(const Ensemble& ensemble) {
+std::vector<std::vector<int>> columns_by_variable(const Judges& ensemble) {
   std::vector<std::vector<int>> columns(ensemble.names.size());
   for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = {static_cast<int>(j)};
   for (const Factor& factor : ensemble.factors) {
@@ -81,7 +81,32 @@ Subset EnsembleDensity::Part::places(std::span<const int> variables) const {
   return subset;
 }
 
-EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& values,
+Judges judges_of(const Ensemble& ensemble) {
+  Judges judges{.names = ensemble.names,
+                .factors = ensemble.factors,
+                .rows = ensemble.rows,
+                .data_hash = ensemble.data_hash,
+                .folds = ensemble.params.folds,
+                .repeats = ensemble.params.repeats,
+                .transforms = ensemble.transforms,
+                .fold_of_row = ensemble.fold_of_row,
+                .networks = {},
+                .linear = {},
+                .linear_share = ensemble.linear_share};
+  for (const Network& network : ensemble.networks) {
+    const GaussianBase base = with_reliability(network.trained.base, ensemble.transforms, network.order);
+    judges.networks.push_back(
+        {network.order, network.repeat, network.fold, std::make_shared<const Density>(network.trained.weights, base)});
+  }
+  std::vector<int> order(ensemble.names.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const GaussianBase& base : ensemble.linear) {
+    judges.linear.push_back(std::make_shared<const Density>(with_reliability(base, ensemble.transforms, order)));
+  }
+  return judges;
+}
+
+EnsembleDensity::EnsembleDensity(const Judges& ensemble, const MatrixView& values,
                                  std::optional<std::uint64_t> values_hash)
     : transforms_(ensemble.transforms),
       columns_(columns_by_variable(ensemble)),
@@ -91,24 +116,28 @@ EnsembleDensity::EnsembleDensity(const Ensemble& ensemble, const MatrixView& val
         values.cols(), ensemble.names.size());
   const bool own_table =
       values.rows() == ensemble.rows && (values_hash ? *values_hash : hash_of(values)) == ensemble.data_hash;
-  out_of_sample_ = !own_table || ensemble.params.folds > 1;
-  largest_ = ensemble.params.shape.ranks + 1;
-  cells_ = cells_of(ensemble, values);
+  out_of_sample_ = !own_table || ensemble.folds > 1;
+  largest_ = ensemble.largest_subset();
+  std::vector<std::vector<int>> factors;
+  for (const Factor& factor : ensemble.factors) factors.push_back(factor.columns);
+  cells_ = cells_of(transforms_, factors, values);
   sampled_ = std::min(rows(), kSampleRows);
   add_networks(ensemble, own_table);
   add_linear(ensemble, own_table);
 }
 
-void EnsembleDensity::add_networks(const Ensemble& ensemble, bool own_table) {
-  for (const Network& network : ensemble.networks) {
-    const GaussianBase base = with_reliability(network.trained.base, ensemble.transforms, network.order);
-    Part part{Density(network.trained.weights, base), false, {}, {}, {}, {}, {}, columns_};
+void EnsembleDensity::add_networks(const Judges& ensemble, bool own_table) {
+  for (const Judges::Network& network : ensemble.networks) {
+    Part part{network.density, false, {}, {}, {}, {}, {}, columns_};
     part.place.resize(network.order.size());
     for (std::size_t p = 0; p < network.order.size(); ++p) {
       part.place[static_cast<std::size_t>(network.order[p])] = static_cast<int>(p);
     }
     for (Index row = 0; row < rows(); ++row) {
-      if (!own_table || ensemble.params.folds == 1 || !ensemble.has_seen(network, row)) {
+      const auto folds_of = [&]() -> const auto& {
+        return ensemble.fold_of_row[static_cast<std::size_t>(network.repeat)];
+      };
+      if (!own_table || ensemble.folds == 1 || folds_of()[static_cast<std::size_t>(row)] == network.fold) {
         part.unseen.push_back(static_cast<int>(row));
       }
     }
@@ -116,20 +145,19 @@ void EnsembleDensity::add_networks(const Ensemble& ensemble, bool own_table) {
     parts_.push_back(std::move(part));
   }
   networks_ = parts_.size();
-  const bool by_folds = own_table && ensemble.params.folds > 1;
-  const auto judges = by_folds ? static_cast<std::size_t>(ensemble.params.repeats) : networks_;
+  const bool by_folds = own_table && ensemble.folds > 1;
+  const auto judges = by_folds ? static_cast<std::size_t>(ensemble.repeats) : networks_;
   log_judges_ = std::log(static_cast<float>(std::max<std::size_t>(judges, 1)));
 }
 
-void EnsembleDensity::add_linear(const Ensemble& ensemble, bool own_table) {
+void EnsembleDensity::add_linear(const Judges& ensemble, bool own_table) {
   std::vector<int> order(ensemble.names.size());
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t fold = 0; fold < ensemble.linear.size(); ++fold) {
-    const GaussianBase base = with_reliability(ensemble.linear[fold], ensemble.transforms, order);
-    Part part{Density(base), true, order, {}, {}, {}, {}, columns_};
+    Part part{ensemble.linear[fold], true, order, {}, {}, {}, {}, columns_};
     for (Index row = 0; row < rows(); ++row) {
       // Of another table every linear model could judge every row; one is enough.
-      const bool judges = own_table && ensemble.params.folds > 1
+      const bool judges = own_table && ensemble.folds > 1
                               ? ensemble.fold_of_row.front()[static_cast<std::size_t>(row)] == fold
                               : fold == 0;
       if (judges) part.unseen.push_back(static_cast<int>(row));
@@ -262,13 +290,10 @@ void EnsembleDensity::mix(const Part& part, std::span<const EntropyQuery> querie
     log_weight.push_back(part.linear ? weight.linear : network);
   }
   if (asked.empty()) return;
-  std::vector<Subset> subsets(2 * asked.size());
-  for (std::size_t a = 0; a < asked.size(); ++a) {
-    const EntropyQuery& query = queries[static_cast<std::size_t>(asked[a])];
-    subsets[2 * a] = part.places(query.given);
-    std::vector<int> with_target = query.given;
-    with_target.push_back(query.target);
-    subsets[2 * a + 1] = part.places(with_target);
+  std::vector<ConditionalSubset> questions;
+  for (const Index a : asked) {
+    const EntropyQuery& query = queries[static_cast<std::size_t>(a)];
+    questions.push_back({part.places({&query.target, 1}), part.places(query.given)});
   }
   const CellTable& table = by_folds                                                         ? part.unseen_table
                            : networks == NetworkSet::sample && part.sample_table.rows() > 0 ? part.sample_table
@@ -281,17 +306,15 @@ void EnsembleDensity::mix(const Part& part, std::span<const EntropyQuery> querie
     const Index place = (row * sampled_ + rows() - 1) / rows();
     return place < sampled_ && place * rows() / sampled_ == row ? place : -1;
   };
-  const Eigen::MatrixXf density = part.density.log_density(table, subsets);
-  count(table.rows() * static_cast<std::int64_t>(subsets.size()));
+  const Eigen::MatrixXf density = part.density->log_conditional(table, questions);
+  count(2 * table.rows() * static_cast<std::int64_t>(questions.size()));
   parallel_for(static_cast<Index>(asked.size()), [&](std::ptrdiff_t a) {
-    const Bound bound(table,
-                      part.places({&queries[static_cast<std::size_t>(asked[static_cast<std::size_t>(a)])].target, 1}));
+    const Bound bound(table, questions[static_cast<std::size_t>(a)].target);
     for (Index i = 0; i < table.rows(); ++i) {
       const Index row = row_of(i);
       if (row < 0) continue;
-      const float l = density(i, 2 * a + 1) - density(i, 2 * a);
       mixture.add(row, asked[static_cast<std::size_t>(a)],
-                  bound.at_most(l, i) + log_weight[static_cast<std::size_t>(a)]);
+                  bound.at_most(density(i, a), i) + log_weight[static_cast<std::size_t>(a)]);
     }
   });
 }
@@ -361,7 +384,7 @@ LinearShare stacked_share(const EnsembleDensity& density) {
       std::vector<int> with_target = query.given;
       with_target.push_back(query.target);
       const std::vector<Subset> subsets = {part.places(query.given), part.places(with_target)};
-      const Eigen::MatrixXf l = part.density.log_density(part.unseen_table, subsets);
+      const Eigen::MatrixXf l = part.density->log_density(part.unseen_table, subsets);
       const Bound bound(part.unseen_table, part.places({&query.target, 1}));
       for (Index i = 0; i < l.rows(); ++i) {
         const Index row = part.unseen[static_cast<std::size_t>(i)];

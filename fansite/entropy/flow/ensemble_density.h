@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fansite/entropy/entropy.h"
@@ -26,13 +27,38 @@ enum class NetworkSet {
   sample  ///< a first pass: as all for up to kSampleRows rows, else so many, evenly spread, by kSampleNetworks networks
 };
 
+/// What an ensemble is to those who ask it, whatever its networks are.
+struct Judges {
+  std::vector<std::string> names;  ///< of the columns
+  std::vector<Factor> factors;
+  Index rows = 0;               ///< of the table it was trained on
+  std::uint64_t data_hash = 0;  ///< of that table's values
+  int folds = 1, repeats = 1;
+  std::vector<ColumnTransform> transforms;
+  std::vector<std::vector<std::uint16_t>> fold_of_row;  ///< per repeat; empty when folds = 1
+
+  struct Network {
+    std::vector<int> order;  ///< the column at each place of the network
+    int repeat = 0, fold = 0;
+    std::shared_ptr<const SubsetDensity> density;
+  };
+  std::vector<Network> networks;
+  std::vector<std::shared_ptr<const SubsetDensity>> linear;  ///< per fold of the first repeat, in the columns' order
+  LinearShare linear_share;
+
+  int largest_subset() const { return networks.front().density->largest_subset(); }
+};
+Judges judges_of(const Ensemble& ensemble);
+
 class EnsembleDensity {
  public:
   static constexpr Index kSampleRows = 1000;         // the paper's K
   static constexpr std::size_t kSampleNetworks = 3;  // enough to tell which candidates are worth a second look
 
   /// `values` has the ensemble's columns, in the same order; `values_hash`: of them, if it is known already.
-  EnsembleDensity(const Ensemble& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {});
+  EnsembleDensity(const Judges& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {});
+  EnsembleDensity(const Ensemble& ensemble, const MatrixView& values, std::optional<std::uint64_t> values_hash = {})
+      : EnsembleDensity(judges_of(ensemble), values, values_hash) {}
 
   /// Takes other rows in place of its own: `values` has all of their cells, and row i is a version of the table's row
   /// row_of[i], with cells that it lacks drawn.
@@ -46,7 +72,7 @@ class EnsembleDensity {
 
   /// One network, or linear model, with the rows it judges.
   struct Part {
-    Density density;
+    std::shared_ptr<const SubsetDensity> density;
     bool linear = false;
     std::vector<int> place;   ///< of each column in the network's order
     std::vector<int> unseen;  ///< rows that it judges under NetworkSet::unseen
@@ -97,8 +123,8 @@ class EnsembleDensity {
   Eigen::MatrixXf conditional(std::span<const EntropyQuery> queries, NetworkSet networks = NetworkSet::unseen) const;
 
  private:
-  void add_networks(const Ensemble& ensemble, bool own_table);
-  void add_linear(const Ensemble& ensemble, bool own_table);
+  void add_networks(const Judges& ensemble, bool own_table);
+  void add_linear(const Judges& ensemble, bool own_table);
   /// The cells of the rows that a part judges, and of all if it is a network; `order`: its columns.
   void set_tables(Part& part, const std::vector<int>& order) const;
   /// Mixes one part's log densities of the queries' targets into sums row by row.

@@ -39,7 +39,7 @@ const flow::Factor* factor_called(const std::vector<flow::Factor>& factors, cons
   return nullptr;
 }
 
-std::vector<int> first_columns(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble) {
+std::vector<int> first_columns(const Dataset& data, const TableFacts& facts, const flow::Judges& ensemble) {
   std::vector<int> column;
   for (const int original : originals(facts)) {
     if (original < 0) {
@@ -117,8 +117,10 @@ Matrix FlowEstimator::values_of(const Dataset& data, const Model& model, const s
   return values;
 }
 
-FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble)
-    : model_{ensemble.names, ensemble.factors},
+FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Judges& ensemble,
+                             std::string name)
+    : name_(std::move(name)),
+      model_{ensemble.names, ensemble.factors},
       rows_(data.rows()),
       column_(first_columns(data, facts, ensemble)),
       means_(data),
@@ -134,7 +136,8 @@ FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const
 }
 
 int FlowEstimator::largest_set() const {
-  const flow::Shape& shape = density_.networks().front().density.shape();
+  const int most = density_.largest_subset(), all_columns = density_.networks().front().density->variables();
+  const bool full = most == all_columns;
   // Columns of the widest variables, and of the context: whatever is asked, there must be room.
   std::vector<int> widths;
   int context = 0, all = 0;
@@ -146,11 +149,11 @@ int FlowEstimator::largest_set() const {
     all += width;
   }
   for (const int column : context_) context += static_cast<int>(density_.columns(column).size());
-  if (context == 0 && all == static_cast<int>(widths.size())) return flow::largest_set(shape);
-  if (shape.full()) return std::max(static_cast<int>(widths.size()) - 1, 0);
+  if (context == 0 && all == static_cast<int>(widths.size())) return full ? all_columns - 1 : most - 2;
+  if (full) return std::max(static_cast<int>(widths.size()) - 1, 0);
   std::sort(widths.rbegin(), widths.rend());
   // A target, and one variable more than the set has, are columns too.
-  int room = shape.ranks + 1 - context, size = -2;
+  int room = most - context, size = -2;
   for (const int width : widths) {
     room -= width;
     if (room < 0) break;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fansite/entropy/entropy.h"
@@ -26,11 +28,14 @@ class FlowEstimator final : public SearchEstimator {
  public:
   /// `ensemble` was trained on this table's learnable columns, or on those of another with the same names; a UsageError
   /// names a column that it does not know.
-  FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble);
+  FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Ensemble& ensemble)
+      : FlowEstimator(data, facts, flow::judges_of(ensemble), "flow") {}
+  /// With networks of another kind; `name` is that of their estimator.
+  FlowEstimator(const Dataset& data, const TableFacts& facts, const flow::Judges& ensemble, std::string name);
   FlowEstimator(const Dataset& data, const flow::Ensemble& ensemble)
       : FlowEstimator(data, TableFacts(data), ensemble) {}
 
-  std::string_view name() const override { return "flow"; }
+  std::string_view name() const override { return name_; }
   int variables() const override { return static_cast<int>(column_.size()); }
   Index rows() const override { return rows_; }
   /// False if the networks judge rows that they were trained on: entropies are then too low.
@@ -105,6 +110,7 @@ class FlowEstimator final : public SearchEstimator {
   };
   static Matrix values_of(const Dataset& data, const Model& model, const std::vector<int>& column);
 
+  std::string name_;
   Model model_;
   Index rows_ = 0;
   std::vector<Matrix> drawn_tables_;

@@ -10,6 +10,7 @@
 #include "fansite/base/detail/container.h"
 #include "fansite/base/error.h"
 #include "fansite/base/file.h"
+#include "fansite/base/text.h"
 #include "fansite/entropy/flow/detail/model_checks.h"
 #include "fansite/entropy/flow/detail/model_fields.h"
 #include "fansite/entropy/flow/model_file.h"
@@ -193,6 +194,10 @@ Training::State read_state(const Json& entry, std::size_t network, Contents& con
 Ensemble parse_model(std::string_view bytes, const std::string& name) {
   const Source source{FileKind::model, name};
   Contents contents(bytes, source);
+  if (const auto other = contents.header().find("estimator"); other != contents.header().end() && other->is_string()) {
+    source.fail(
+        fmt::format("it is a model of {0}, not of flow; use --estimator {0}", excerpt(other->get<std::string>())));
+  }
   Ensemble ensemble = read_ensemble(contents);
   contents.end();
   return ensemble;

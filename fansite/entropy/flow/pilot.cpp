@@ -58,11 +58,11 @@ double held_out_likelihood(const EnsembleDensity& density, Key key) {
       std::vector<int> with_target = question.given;
       with_target.push_back(question.target);
       const Subset given = part.places(question.given), both = part.places(with_target);
-      if (static_cast<int>(both.size()) > part.density.largest_subset()) continue;
+      if (static_cast<int>(both.size()) > part.density->largest_subset()) continue;
       subsets.push_back(given);
       subsets.push_back(both);
     }
-    const Eigen::MatrixXf log_density = part.density.log_density(part.unseen_table, subsets);
+    const Eigen::MatrixXf log_density = part.density->log_density(part.unseen_table, subsets);
     for (Index q = 0; q + 1 < log_density.cols(); q += 2) {
       for (Index i = 0; i < log_density.rows(); ++i) {
         const double l = static_cast<double>(log_density(i, q + 1)) - static_cast<double>(log_density(i, q));

@@ -8,6 +8,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/detail/row_draws.h"
 
 namespace fansite::flow {
 namespace {
@@ -130,7 +131,7 @@ struct Training::Work {
       if (!data.score->row(row).array().isNaN().all()) rows.push_back(row);
     }
     check_data(!rows.empty(), "[train] the rows to train on have no cells");
-    const std::vector<int> held = hold_out();
+    const std::vector<int> held = hold_out(rows, params.held_out, key.split(kSplit));
     if (params.base == BaseKind::gaussian) {
       base = GaussianBase(*data.score, rows);
       base.set_reliability(data.reliability);
@@ -138,21 +139,6 @@ struct Training::Work {
     draw_held_out(held, shape);
     state.best_loss = std::numeric_limits<double>::infinity();
     state.learner = state.backup = learner.state();
-  }
-
-  // Takes a random share of the rows out.
-  std::vector<int> hold_out() {
-    const auto share = static_cast<std::size_t>(std::llround(params.held_out * static_cast<double>(rows.size())));
-    if (params.held_out == 0 || rows.size() < 2) return {};
-    const std::size_t count = std::clamp<std::size_t>(share, 1, rows.size() - 1);
-    const std::vector<int> order = Random(key.split(kSplit)).permutation(static_cast<int>(rows.size()));
-    std::vector<int> kept, held;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      (i < count ? held : kept).push_back(rows[static_cast<std::size_t>(order[i])]);
-    }
-    rows = std::move(kept);
-    std::sort(rows.begin(), rows.end());
-    return held;
   }
 
   // Fixed subsets of the rows held out, to evaluate again and again.
@@ -184,7 +170,7 @@ struct Training::Work {
       if (epoch != order_epoch) {
         Random shuffle(key.split(kOrder).split(static_cast<std::uint64_t>(epoch)));
         order = shuffle.permutation(static_cast<int>(n));
-        if (data.weights != nullptr) order = by_weight(order, shuffle);
+        if (data.weights != nullptr) order = by_weight(order, rows, *data.weights, shuffle);
         order_epoch = epoch;
       }
       const int row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
@@ -205,23 +191,6 @@ struct Training::Work {
       noisy[static_cast<std::size_t>(j)] = static_cast<float>(keep * moved);
     }
     return {noisy.data(), cells.low, cells.high};
-  }
-
-  // As many places, each row as often as its weight says, rounded up or down by chance (systematic sampling).
-  std::vector<int> by_weight(const std::vector<int>& shuffled, Random& random) const {
-    const auto weight = [&](int place) { return (*data.weights)[rows[static_cast<std::size_t>(place)]]; };
-    double sum = 0;
-    for (const int place : shuffled) sum += weight(place);
-    const double step = sum / static_cast<double>(shuffled.size());
-    double next = random.uniform() * step, passed = 0;
-    std::vector<int> result;
-    for (const int place : shuffled) {
-      for (passed += weight(place); next < passed && result.size() < shuffled.size(); next += step) {
-        result.push_back(place);
-      }
-    }
-    while (result.size() < shuffled.size()) result.push_back(shuffled.back());  // rounding of the sums
-    return result;
   }
 
   double learning_rate(std::int64_t step) const {

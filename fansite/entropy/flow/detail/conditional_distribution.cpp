@@ -16,14 +16,11 @@ Eigen::MatrixXf density_at(const EnsembleDensity& density, const std::vector<Jud
                            std::span<const int> given, Index rows, const std::vector<TrialColumn>& options) {
   const Index count = options.front().values.cols();
   Eigen::MatrixXf result = Eigen::MatrixXf::Constant(rows, count, -std::numeric_limits<float>::infinity());
-  std::vector<int> with_variable(given.begin(), given.end());
-  with_variable.push_back(variable);
   const EnsembleDensity::Weights weights = density.weights(variable, given.size());
   for (const auto& [part, place, table] : judges) {
     if (place.empty() || (part->linear && !weights.has_linear)) continue;
     const float log_weight = part->linear ? weights.linear : weights.network;
-    const std::vector<Subset> before = {part->places(given)};
-    const Subset both = part->places(with_variable);
+    const ConditionalSubset question = {part->places({&variable, 1}), part->places(given)};
     std::vector<TrialColumn> columns;
     for (const TrialColumn& option : options) {
       TrialColumn& column = columns.emplace_back();
@@ -34,12 +31,11 @@ Eigen::MatrixXf density_at(const EnsembleDensity& density, const std::vector<Jud
       column.high = option.high(place, Eigen::all);
     }
     const Trial trial(std::move(columns));
-    const Eigen::MatrixXf log_before = part->density.log_density(table, before);
-    const Eigen::MatrixXf log_both = part->density.log_density(table, both, {&trial, 1});
+    const Eigen::MatrixXf log_conditional = part->density->log_conditional(table, question, {&trial, 1});
     for (Index g = 0; g < count; ++g) {
       for (Index i = 0; i < table.rows(); ++i) {
         float& sum = result(place[static_cast<std::size_t>(i)], g);  // ln Σ_k w_k p_k so far
-        const float l = log_both(i, g) - log_before(i, 0) + log_weight;
+        const float l = log_conditional(i, g) + log_weight;
         const float top = std::max(sum, l);
         sum = top + std::log(std::exp(sum - top) + std::exp(l - top));
       }
