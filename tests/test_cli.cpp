@@ -96,7 +96,7 @@ TEST_F(CliTest, OptionValuesOutOfRange) {
       {"--seed", "x", {"[--seed] 'x' is not a whole number"}},
       {"--stop", "soon", {"'soon'", "calibrated or paper"}},
       {"--rule", "xor", {"'xor'", "or, and or none"}},
-      {"--estimator", "tarot", {"'tarot'", "auto, gaussian or flow"}},
+      {"--estimator", "tarot", {"'tarot'", "auto, gaussian, flow, naf, bnaf or ace"}},
       {"--effort", "heroic", {"'heroic'", "quick, normal or thorough"}},
       {"--repeats", "-3", {"[--repeats] -3 is out of range"}},
       {"--folds", "-2", {"[--folds] -2 is out of range"}},

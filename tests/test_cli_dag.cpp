@@ -245,7 +245,7 @@ TEST_F(DagTest, MistakesAreNamed) {
   fails(dag({"--method", "nonsense"}), 2,
         {"'nonsense'", "fansite-anm, fansite-dcd, sdcd, pc, ges, marvel, dagma, notears, cosmo or dat"});
   fails(dag({"--noise", "nonsense"}), 2, {"'nonsense'", "any or gaussian"});
-  fails(dag({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian or flow"});
+  fails(dag({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian, flow, naf, bnaf or ace"});
   fails(dag({"--max-parents", "0"}), 2, {"[--max-parents] 0 is out of range"});
   fails(dag({"--penalty", "-1"}), 2, {"[--penalty] -1 is out of range"});
   fails(dag({"--confidence", "-1"}), 2, {"[--confidence] -1 is out of range"});

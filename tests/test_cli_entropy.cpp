@@ -110,8 +110,8 @@ TEST_F(Entropy, MistakesAreNamed) {
   fails(quick({"--given", "x9"}), 2, {"x9"});
   fails(quick({"--given", "x2"}), 2, {"'x2' is named twice"});
   fails(quick({"--given", "x1"}), 2, {"'x1' is named twice"});
-  fails(quick({"--estimator", "magic"}), 2, {"[--estimator] 'magic'", "gaussian or flow"});
-  fails(quick({"--estimator", "auto"}), 2, {"[--estimator] 'auto'", "gaussian or flow"});
+  fails(quick({"--estimator", "magic"}), 2, {"[--estimator] 'magic'", "gaussian, flow, naf, bnaf or ace"});
+  fails(quick({"--estimator", "auto"}), 2, {"[--estimator] 'auto'", "gaussian, flow, naf, bnaf or ace"});
   fails(quick({"--transform", "log"}), 2, {"log"});
   fails(quick({"--base", "wide"}), 2, {"wide", "gaussian or none"});
   fails(quick({"--schedule", "daily"}), 2, {"daily"});

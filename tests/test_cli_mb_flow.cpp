@@ -137,7 +137,7 @@ TEST_F(MbFlow, IsEvaluatedAtTheTrueSizeToo) {
 }
 
 TEST_F(MbFlow, MistakesAreNamed) {
-  fails(mb({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian or flow"});
+  fails(mb({"--estimator", "nonsense"}), 2, {"'nonsense'", "auto, gaussian, flow, naf, bnaf or ace"});
   fails(mb({"--effort", "nonsense"}), 2, {"'nonsense'", "quick, normal or thorough"});
   fails(mb({"--estimator", "flow", "--folds", "2000"}), 2, {"[--folds] 2000 is out of range", "1 to 1000"});
   fails(mb({"--estimator", "flow", "--folds", "200"}), 3, {"300 rows are too few for 200 folds"});

@@ -86,7 +86,7 @@ def test_wrong_questions(gaussian) -> None:
         gaussian.conditional_entropy("x1", given=["x1"])
     with pytest.raises(ValueError, match="'x2' is named twice"):
         gaussian.mutual_information("x1", "x2", given=["x2"])
-    with pytest.raises(ValueError, match="'auto' is unknown; use gaussian or flow"):
+    with pytest.raises(ValueError, match="'auto' is unknown; use gaussian, flow, naf, bnaf or ace"):
         fansite.EntropyModel(estimator="auto").fit(np.zeros((9, 2)) + np.arange(9)[:, None] ** [1, 2])
     with pytest.raises(fansite.NotFittedError):
         fansite.EntropyModel().entropy("x1")
