@@ -254,7 +254,7 @@ TEST_F(DagTest, MistakesAreNamed) {
   fails(dag({"--method", "fansite-dcd", "--epochs", "-1"}), 2, {"[--epochs] -1 is out of range"});
   fails({"dag", "s/data.csv", "--method", "sdcd", "--noise", "gaussian"}, 2,
         {"[--noise] sdcd has no such option; fansite-anm has it"});
-  fails(dag({"--hidden", "3"}), 2, {"[--hidden] fansite-anm has no such option; fansite-dcd or sdcd has it"});
+  fails(dag({"--hidden", "3"}), 2, {"[--hidden] fansite-anm has no such option; fansite-dcd, sdcd, dagma or cosmo has it"});
   fails({"dag", "nowhere.csv"}, 2, {"nowhere.csv"});
 }
 
