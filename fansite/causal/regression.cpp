@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fansite/base/detail/single_threaded_blas.h"
 #include "fansite/base/parallel.h"
 #include "fansite/causal/detail/kernel_features.h"
 #include "fansite/causal/detail/kernel_ridge.h"
@@ -98,6 +99,7 @@ Residuals Regression::residuals(std::span<const int> targets, std::span<const in
   const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), basis_leverage, y};
   RidgeFits best = linear_fits(problem);
   if (features.has_kernels()) {
+    const SingleThreadedBlas one_thread_each;
     std::vector<RidgeFits> of_width(params_.widths.size());
     parallel_for(static_cast<std::ptrdiff_t>(of_width.size()), [&](std::ptrdiff_t w) {
       const auto at = static_cast<std::size_t>(w);
