@@ -148,7 +148,7 @@ TEST_F(AdditiveNoiseCheckpoint, ManyInterruptionsAndOtherNumbersOfThreadsChangeN
   for (bool done = false; !done; ++sessions) {
     ASSERT_LT(sessions, 100);
     const ThreadLimit limit(1 + sessions % 2);
-    Limited some(90);
+    Limited some(50);
     try {
       expect_same(find(values, rough(path), some), straight);
       done = true;

@@ -18,6 +18,7 @@
 #include "fansite/base/resample.h"
 #include "fansite/base/sets.h"
 #include "fansite/base/special.h"
+#include "fansite/causal/detail/directions.h"
 #include "fansite/causal/detail/graph_search.h"
 #include "fansite/causal/detail/score_file.h"
 #include "fansite/table/dataset.h"
@@ -42,6 +43,8 @@ Evidence evidence_of(const Vector& differences, const Eigen::MatrixXf& weights) 
 }
 
 constexpr Evidence kCertain = {kInfinity, 0, 1};
+constexpr Evidence kEven = {0, 0, 0.5};
+constexpr double kRounding = 1e-7;  // nats: rows' scores are kept in single precision
 constexpr Evidence kOpen = {kNotKnown, kNotKnown, 0.5};
 
 // The rows' surprisals of whole graphs; children that two graphs agree on cancel.
@@ -100,72 +103,10 @@ StateIdentity identity(const GraphTable& table, const AdditiveNoiseParams& param
   const Index rows = params.max_rows > 0 ? std::min(params.max_rows, table.values.rows()) : table.values.rows();
   return identity_of(
       table.values,
-      fmt::format("additive noise: noise {}, {}, {} rows used, seed {}{}{}", name(params.noise),
+      fmt::format("additive noise, ridges at once: noise {}, {}, {} rows used, seed {}{}{}", name(params.noise),
                   RegressionParams::description().identity(&params.regression), rows, params.seed,
                   scale == NoiseScale::normal_scores ? ", normal scores" : "", table.identity(params.draws)),
       params.values_hash);
-}
-
-// The best graph found, and for each of its edges that can be turned round the best one found with it turned.
-struct Weighed {
-  ParentSets best;
-  std::map<Edge, ParentSets> turned;
-  std::set<Edge> open;  // time ran out before these could be turned
-};
-
-// The best graph in which the edge is turned round: from this one with it alone turned, and from the nearest one of the
-// same equivalence class that has it turned. None: it cannot be.
-std::optional<ParentSets> turned_round(GraphSearch& search, const ParentSets& graph, Edge edge) {
-  const Edge reverse = {edge.second, edge.first};
-  std::optional<ParentSets> best;
-  ParentSets alone = graph;
-  if (search.reverse(alone, edge)) {
-    search.climb(alone, reverse);
-    best = std::move(alone);
-  }
-  if (std::optional<ParentSets> equivalent = search.equivalent(graph, edge)) {
-    search.climb(*equivalent, reverse);
-    if (!best || search.total(*equivalent) < search.total(*best)) best = std::move(equivalent);
-  }
-  return best;
-}
-
-// Climbs, and turns each edge round and climbs from there, which escapes from graphs that no single step improves; from
-// the best of all it says how much worse the best other direction is.
-Weighed weigh_directions(GraphSearch& search, Progress& progress) {
-  Weighed result;
-  progress.begin("searching graphs", 1);
-  result.best = search.start();
-  search.climb(result.best);
-  progress.advance(1);
-  for (bool settled = false; !settled;) {
-    settled = true;
-    result.turned.clear();
-    result.open.clear();
-    const Dag edges = dag_of(result.best);
-    const double total = search.total(result.best);
-    progress.begin("weighing directions", edges.edges());
-    for (int to = 0; to < edges.nodes() && settled; ++to) {
-      for (const int from : edges.parents(to)) {
-        std::optional<ParentSets> other;
-        if (!progress.out_of_time()) other = turned_round(search, result.best, {from, to});
-        progress.advance(1);
-        if (progress.out_of_time()) {  // a hurried search would make it look too certain
-          result.open.insert({from, to});
-          continue;
-        }
-        if (!other) continue;
-        if (search.total(*other) < total - 1e-9) {
-          search.climb(*other);
-          result.best = std::move(*other);
-          settled = false;
-          break;
-        }
-        result.turned[{from, to}] = std::move(*other);
-      }
-    }
-  }
-  return result;
 }
 
 // The rows' scores that the evidence for every edge and its direction needs.
@@ -213,6 +154,8 @@ GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eig
     difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
   }
   edge.direction = evidence_of(difference, weights);
+  // Linear Gaussian graphs with the same independences are the same distribution.
+  if (std::abs(edge.direction.value) < kRounding) edge.direction = kEven;
   const bool certain = edge.direction.value > confidence * edge.direction.standard_error;
   if (identified && certain) edge.by = DirectionBy::score;
   return edge;
@@ -255,6 +198,8 @@ void orient(AdditiveNoiseResult& result) {
 
 // ---- All of it ------------------------------------------------------------------------------------------------------
 
+constexpr Index kMostNodes = 100;  // that more starts are worth their time for
+
 // A search on one scale of the columns.
 class ScaledSearch {
  public:
@@ -263,8 +208,8 @@ class ScaledSearch {
       : params_(params),
         progress_(progress),
         keeper_(params.checkpoint.empty() ? nullptr : std::make_unique<ScoreKeeper>(params.checkpoint, identity)),
-        scores_(equations(table, params), params.noise, keeper_.get()),
-        search_(scores_, constraints, penalty(), params.max_parents, progress) {}
+        scores_(scores(table, constraints)),
+        search_(scores_, constraints, penalty(scores_), params.max_parents, progress) {}
 
   // The graph of a first climb.
   struct Sketch {
@@ -298,7 +243,7 @@ class ScaledSearch {
 
   AdditiveNoiseResult find() {
     return keeping([&] {
-      const Weighed weighed = weigh_directions(search_, progress_);
+      const Weighed weighed = weigh_directions(search_, more_starts(), progress_);
       const RowScores rows = row_scores(scores_, weighed, progress_);
       const Equations& equations = scores_.equations();
       const Eigen::MatrixXf weights = resampling_weights(equations.rows(), Key{params_.seed}.split(2));
@@ -329,14 +274,53 @@ class ScaledSearch {
   long fits() const { return scores_.fits(); }
 
  private:
-  static Equations equations(const GraphTable& table, const AdditiveNoiseParams& params) {
+  // Linear ones if nothing speaks against them: kernels would find the same links, and no more directions.
+  Equations equations(const GraphTable& given, const GraphConstraints& constraints) {
     Matrix values;
-    return Equations(drawn_table(table, params.max_rows, Key{params.seed}.split(0), values), params.regression,
-                     Key{params.seed}.split(1));
+    const GraphTable table = drawn_table(given, params_.max_rows, Key{params_.seed}.split(0), values);
+    const Key key = Key{params_.seed}.split(1);
+    const auto number = [](ColumnKind kind) { return kind == ColumnKind::continuous; };
+    const bool numbers = std::all_of(table.kinds.begin(), table.kinds.end(), number) && !table.has_missing();
+    linear_ = params_.equations == EquationForm::linear;
+    check(!linear_ || numbers,
+          "[dag] linear equations are for numbers without missing cells. Use kernels, which take levels and draw what "
+          "is missing.");
+    const bool asked = params_.equations == EquationForm::automatic && numbers && values.rows() >= kFewestLinearRows;
+    if (linear_ || asked) {
+      Equations lines = Equations::linear_gaussian(values, key);
+      if (asked) {
+        LocalScores scores(lines, params_.noise);
+        GraphSearch search(scores, constraints, penalty(scores), params_.max_parents, progress_);
+        ParentSets parents = search.start();
+        search.climb(parents);
+        linearity_ = test_linear_gaussian(values, parents, progress_);
+        linear_ = linearity_.holds;
+      }
+      if (linear_) return lines;
+    }
+    return Equations(table, params_.regression, key);
   }
 
-  double penalty() const {
-    const auto n = static_cast<double>(scores_.equations().rows());
+  LocalScores scores(const GraphTable& table, const GraphConstraints& constraints) {
+    Equations chosen = equations(table, constraints);
+    return {std::move(chosen), params_.noise, linear_ ? nullptr : keeper_.get()};
+  }
+
+  // Scores in closed form cost next to nothing, and a climb from nothing alone ends too early in one table of six.
+  std::vector<ParentSets> more_starts() const {
+    constexpr int kStarts = 10;
+    std::vector<ParentSets> starts;
+    const Index nodes = scores_.equations().regression().values().cols();
+    if (!linear_ || nodes > kMostNodes) return starts;
+    Random random(Key{params_.seed}.split(4));
+    for (int i = 0; i < kStarts; ++i) {
+      starts.push_back(search_.start_along(random.permutation(static_cast<int>(nodes))));
+    }
+    return starts;
+  }
+
+  double penalty(const LocalScores& scores) const {
+    const auto n = static_cast<double>(scores.equations().rows());
     return params_.penalty * std::log(n) / (2 * n);
   }
 
@@ -344,6 +328,8 @@ class ScaledSearch {
     const Equations& equations = scores_.equations();
     result.fits = scores_.fits();
     result.rows = equations.rows();
+    result.linear = linear_;
+    result.linearity = linearity_;
     result.draws = equations.has_missing() ? equations.draws() : 0;
     return result;
   }
@@ -364,6 +350,8 @@ class ScaledSearch {
   const AdditiveNoiseParams& params_;
   Progress& progress_;
   std::unique_ptr<ScoreKeeper> keeper_;
+  bool linear_ = false;  // the equations, which closed form makes cheaper than a file
+  LinearGaussianTest linearity_;
   LocalScores scores_;
   GraphSearch search_;
   std::optional<Sketch> sketch_;
@@ -410,6 +398,8 @@ const Description& AdditiveNoiseParams::description() {
   using P = AdditiveNoiseParams;
   static const Description list =
       Describe<P>()
+          .field("equations", &P::equations,
+                 "of the parents: kernels, linear (Gaussian, in closed form), or auto (by a test)")
           .field("noise", &P::noise, "the distribution of the noise: any, or gaussian")
           .field("scale", &P::scale, "where noise adds: original, normal-scores of the columns, or auto (by a test)")
           .field("penalty", &P::penalty, "what an edge must be worth, in units of ln N / 2N nats", at_least(0))
@@ -471,7 +461,8 @@ AdditiveNoiseResult find_additive_noise_graph(const GraphTable& given, const Gra
     }
   }
   AdditiveNoiseResult result = original->find();
-  const bool enough = params.scale == NoiseScale::original || !result.additivity.suspicious || result.cut_short;
+  const bool enough = params.scale == NoiseScale::original || !result.additivity.suspicious || result.cut_short ||
+                      result.linear;  // which leaves nothing for another scale to explain
   if (enough || on_scores().sketch().explained <= original->sketch().explained) {
     return finish(std::move(result), NoiseScale::original);
   }

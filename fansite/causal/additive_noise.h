@@ -18,6 +18,7 @@
 #include "fansite/causal/constraints.h"
 #include "fansite/causal/graph_table.h"
 #include "fansite/causal/hidden_causes.h"
+#include "fansite/causal/linear_gaussian.h"
 #include "fansite/causal/orientation.h"
 #include "fansite/causal/regression.h"
 #include "fansite/causal/residual_entropy.h"
@@ -37,7 +38,19 @@ constexpr auto enum_names(NoiseScale) {
                                               {NoiseScale::normal_scores, "normal-scores"}});
 }
 
+/// What the functions of the parents are.
+enum class EquationForm {
+  automatic,  ///< kernels, unless nothing speaks against linear Gaussian equations: they have nothing to add then
+  kernels,    ///< smooth, and noise of any distribution
+  linear      ///< linear with Gaussian noise, in closed form
+};
+constexpr auto enum_names(EquationForm) {
+  return std::to_array<EnumName<EquationForm>>(
+      {{EquationForm::automatic, "auto"}, {EquationForm::kernels, "kernels"}, {EquationForm::linear, "linear"}});
+}
+
 struct AdditiveNoiseParams {
+  EquationForm equations = EquationForm::automatic;
   NoiseDistribution noise = NoiseDistribution::any;
   NoiseScale scale = NoiseScale::automatic;
   /// What an edge must gain, in units of ln N / 2N nats a row: the penalty for one parameter (BIC). Residuals are
@@ -106,11 +119,13 @@ struct AdditiveNoiseResult {
   Matrix weights = {};  ///< (i, j): evidence for i → j, in nats; that of an undecided edge is shared out
   NoiseScale scale = NoiseScale::original;  ///< the one used
   AdditivityTest additivity = {};
-  double score = 0;                ///< Σ of entropies and penalties, nats a row
-  long fits = 0;                   ///< regressions
-  Index rows = 0;                  ///< used
-  Index draws = 0;                 ///< of the missing cells; 0: none is missing
-  std::vector<int> discrete = {};  ///< columns at which no score decides a direction
+  LinearGaussianTest linearity = {};  ///< of the scale used; not tested: kernels were asked for, or too few rows
+  bool linear = false;                ///< equations are linear and Gaussian, so the score decides colliders alone
+  double score = 0;                   ///< Σ of entropies and penalties, nats a row
+  long fits = 0;                      ///< regressions
+  Index rows = 0;                     ///< used
+  Index draws = 0;                    ///< of the missing cells; 0: none is missing
+  std::vector<int> discrete = {};     ///< columns at which no score decides a direction
   /// Pairs of which the equations leave over what is related.
   std::vector<HiddenCause> hidden_causes = {};
   bool given_up = false;   ///< noise does not add, and only_if_additive was asked for

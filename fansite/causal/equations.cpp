@@ -67,6 +67,15 @@ Equations::Equations(const GraphTable& table, const RegressionParams& params, Ke
   }
 }
 
+Equations Equations::linear_gaussian(const MatrixView& values, Key key) {
+  Equations result;
+  RegressionParams lines;
+  lines.widths = {};
+  result.draws_.push_back({std::make_shared<const Regression>(standardised(values), lines, key), {}});
+  result.linear_ = std::make_shared<const LinearGaussian>(result.regression().values());
+  return result;
+}
+
 const std::vector<int>& Equations::present(int variable) const {
   static const std::vector<int> all;
   return present_.empty() ? all : present_[static_cast<std::size_t>(variable)];
@@ -128,6 +137,11 @@ std::vector<Vector> Equations::of_draw(const Draw& draw, std::span<const int> ch
 
 std::vector<Vector> Equations::surprisals(std::span<const int> children, std::span<const int> parents,
                                           NoiseDistribution noise) const {
+  if (linear_) {
+    std::vector<Vector> result;
+    for (const int child : children) result.push_back(linear_->surprisals(regression().values(), child, parents));
+    return result;
+  }
   std::vector<Vector> result = of_draw(draws_.front(), children, parents, noise);
   for (std::size_t d = 1; d < draws_.size(); ++d) {
     const std::vector<Vector> more = of_draw(draws_[d], children, parents, noise);
@@ -141,6 +155,12 @@ std::vector<Vector> Equations::surprisals(std::span<const int> children, std::sp
     all(rows_of_child) = result[c] * (static_cast<double>(rows()) / static_cast<double>(rows_of_child.size()));
     result[c] = all;
   }
+  return result;
+}
+
+std::vector<double> Equations::entropies(std::span<const int> children, std::span<const int> parents) const {
+  std::vector<double> result;
+  for (const int child : children) result.push_back(linear_->entropy(child, parents));
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fansite/causal/graph_table.h"
+#include "fansite/causal/linear_gaussian.h"
 #include "fansite/causal/regression.h"
 #include "fansite/causal/residual_entropy.h"
 #include "fansite/table/levels.h"
@@ -22,7 +23,10 @@ class Equations {
   Equations(const GraphTable& table, const RegressionParams& params, Key key);
   /// Of numbers; the regression must outlive this.
   explicit Equations(const Regression& regression);
+  /// In closed form, whatever the distribution asked for: of numbers without missing cells.
+  static Equations linear_gaussian(const MatrixView& values, Key key);
 
+  bool linear() const { return linear_ != nullptr; }
   Index rows() const { return draws_.front().regression->rows(); }
   Index draws() const { return static_cast<Index>(draws_.size()); }
   bool has_missing() const { return !present_.empty(); }
@@ -34,6 +38,8 @@ class Equations {
   /// and the others weigh N/n more, so that the mean over all rows is the child's.
   std::vector<Vector> surprisals(std::span<const int> children, std::span<const int> parents,
                                  NoiseDistribution noise) const;
+  /// Their means over all rows, without them: of linear equations.
+  std::vector<double> entropies(std::span<const int> children, std::span<const int> parents) const;
 
   /// Of the first draw, for tests of a child's equation: its values, and in its present rows the groups that its
   /// discrete parents make of them (all 0 if there are none).
@@ -43,6 +49,7 @@ class Equations {
   }
 
  private:
+  Equations() = default;
   struct Draw {
     std::shared_ptr<const Regression> regression;
     std::vector<std::vector<int>> groups;  // of the rows, per column; empty for numbers
@@ -53,9 +60,10 @@ class Equations {
   Vector of_child(const Draw& draw, int child, std::span<const int> parents, NoiseDistribution noise) const;
 
   std::vector<Draw> draws_;
-  std::vector<std::optional<Levels>> levels_;  // per column; empty: all are numbers
-  std::vector<Vector> within_;                 // per column: −ln of the level's share in its group, of present rows
-  std::vector<std::vector<int>> present_;      // per column; empty: no cell is missing
+  std::shared_ptr<const LinearGaussian> linear_;  // none: kernels
+  std::vector<std::optional<Levels>> levels_;     // per column; empty: all are numbers
+  std::vector<Vector> within_;             // per column: −ln of the level's share in its group, of present rows
+  std::vector<std::vector<int>> present_;  // per column; empty: no cell is missing
 };
 
 }  // namespace fansite::causal

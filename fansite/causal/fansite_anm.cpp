@@ -30,6 +30,15 @@ std::string in_words(const AdditiveNoiseResult& found) {
            : found.additivity.additive
                ? fmt::format("nothing speaks against additive noise (p = {:.2g})", found.additivity.p_value)
                : fmt::format("noise does not just add (p = {:.1g})", found.additivity.p_value);
+  if (found.linear) {
+    words +=
+        found.linearity.tested
+            ? fmt::format(
+                  "; nothing speaks against linear Gaussian equations (p = {:.2g}), so they are in closed form and "
+                  "directions rest on colliders and knowledge alone",
+                  found.linearity.p_value)
+            : "; linear Gaussian equations, so directions rest on colliders and knowledge alone";
+  }
   if (found.draws > 0) words += fmt::format("; scores are means over {} draws of the missing cells", found.draws);
   return words + fmt::format("; {} regression{}", found.fits, found.fits == 1 ? "" : "s");
 }

@@ -3,44 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "fansite/base/error.h"
+#include "fansite/base/detail/single_threaded_blas.h"
+#include "fansite/base/parallel.h"
 #include "fansite/causal/detail/kernel_features.h"
+#include "fansite/causal/detail/kernel_ridge.h"
 
 namespace fansite::causal {
 namespace {
 
-constexpr double kLeastOthers = 1e-6;  // of 1 − leverage: a row that fits itself alone says nothing
-// Keeps for each target the fit with the least leave-one-out squares so far.
-class BestFits {
- public:
-  BestFits(const Matrix& left, const Vector& leverage)
-      : best_{Matrix(left.rows(), left.cols()), Matrix(left.rows(), left.cols())},
-        least_(static_cast<std::size_t>(left.cols()), std::numeric_limits<double>::infinity()) {
-    offer(left, leverage);
+// The better of two fits of each target; of equals the first.
+void keep_better(RidgeFits& best, RidgeFits&& other) {
+  for (std::size_t t = 0; t < best.squares.size(); ++t) {
+    if (other.squares[t] >= best.squares[t]) continue;
+    best.squares[t] = other.squares[t];
+    best.left_out.col(static_cast<Index>(t)) = other.left_out.col(static_cast<Index>(t));
+    best.leverage.col(static_cast<Index>(t)) = other.leverage.col(static_cast<Index>(t));
   }
-
-  void offer(const Matrix& left, const Vector& leverage) {
-    const Vector others = (1 - leverage.array()).max(kLeastOthers).inverse();
-    for (Index t = 0; t < left.cols(); ++t) {
-      const Vector left_out = left.col(t).cwiseProduct(others);
-      const double squares = left_out.squaredNorm();
-      double& least = least_[static_cast<std::size_t>(t)];
-      if (squares >= least) continue;
-      least = squares;
-      best_.left_out.col(t) = left_out;
-      best_.leverage.col(t) = leverage;
-    }
-  }
-
-  Residuals result() && { return std::move(best_); }
-
- private:
-  Residuals best_;
-  std::vector<double> least_;
-};
+}
 
 }  // namespace
 
@@ -110,27 +91,23 @@ Residuals Regression::residuals(std::span<const int> targets, std::span<const in
                                 const std::vector<int>& rows) const {
   const std::vector<int> wanted(targets.begin(), targets.end());
   const KernelFeatures features = this->features(parents, rows);
-  const Matrix& basis = features.basis();
-  const Vector basis_leverage = basis.rowwise().squaredNorm();
+  const Vector basis_leverage = features.basis().rowwise().squaredNorm();
   Matrix y = rows.empty() ? Matrix(values_(Eigen::all, wanted)) : Matrix(values_(rows, wanted));
-  take_out(basis, y);
-  BestFits best(y, basis_leverage);
-  if (!features.has_kernels()) return std::move(best).result();
-  for (const double width : params_.widths) {
-    const Matrix kernels = features.kernels(width);
-    const Matrix products = gram(kernels);
-    for (const double ridge : params_.ridges) {
-      Matrix lower = products;
-      lower.diagonal().array() += ridge;
-      if (!factorise(lower)) continue;
-      Matrix smoother = kernels;  // of the hat matrix Z Zᵀ
-      solve_from_right(lower, smoother);
-      Matrix left = y;
-      take_out(smoother, left);
-      best.offer(left, basis_leverage + smoother.rowwise().squaredNorm());
-    }
+  for (auto column : y.colwise()) {  // one by one, so that its bits do not depend on the others
+    column -= features.basis() * (features.basis().transpose() * column).eval();
   }
-  return std::move(best).result();
+  const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), basis_leverage, y};
+  RidgeFits best = linear_fits(problem);
+  if (features.has_kernels()) {
+    const SingleThreadedBlas one_thread_each;
+    std::vector<RidgeFits> of_width(params_.widths.size());
+    parallel_for(static_cast<std::ptrdiff_t>(of_width.size()), [&](std::ptrdiff_t w) {
+      const auto at = static_cast<std::size_t>(w);
+      of_width[at] = kernel_fits(problem, params_.widths[at], params_.ridges);
+    });
+    for (RidgeFits& fits : of_width) keep_better(best, std::move(fits));
+  }
+  return {std::move(best.left_out), std::move(best.leverage)};
 }
 
 }  // namespace fansite::causal

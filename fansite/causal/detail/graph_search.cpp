@@ -2,6 +2,7 @@
 #include "fansite/causal/detail/graph_search.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "fansite/base/detail/single_threaded_blas.h"
@@ -13,7 +14,9 @@
 namespace fansite::causal {
 namespace {
 
-constexpr double kLeastGain = 1e-9;  // nats; less is rounding
+constexpr double kLeastGain = 1e-9;           // nats; less is rounding
+constexpr Index kMostCells = Index{1} << 25;  // of rows' scores in memory: 128 MB, 6700 scores of 5000 rows
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 std::vector<int>& parents_of(ParentSets& parents, int node) { return parents[static_cast<std::size_t>(node)]; }
 const std::vector<int>& parents_of(const ParentSets& parents, int node) {
@@ -78,6 +81,7 @@ void LocalScores::prepare(const std::vector<Query>& queries, const Progress& pro
   std::vector<ScoreGroup> work;
   for (auto& [parents, targets] : children) work.push_back({parents, std::move(targets)});
   std::vector<std::vector<double>> found(work.size());
+  std::vector<std::vector<Eigen::VectorXf>> found_rows(work.size());
   const SingleThreadedBlas one_thread_each;
   parallel_for(static_cast<Index>(work.size()), [&](Index i) {
     const ScoreGroup& group = work[static_cast<std::size_t>(i)];
@@ -89,14 +93,23 @@ void LocalScores::prepare(const std::vector<Query>& queries, const Progress& pro
       }
     }
     throw_if_interrupted(progress);
-    for (const Vector& rows : equations_.surprisals(group.children, group.parents, distribution_)) {
-      scores.push_back(rows.mean());
+    if (equations_.linear()) {
+      scores = equations_.entropies(group.children, group.parents);
+    } else {
+      for (const Vector& rows : equations_.surprisals(group.children, group.parents, distribution_)) {
+        scores.push_back(rows.mean());
+        found_rows[static_cast<std::size_t>(i)].push_back(rows.cast<float>());
+      }
     }
     if (keeper_ != nullptr) keeper_->add_means(group, scores);
   });
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto& [parents, targets] = work[i];
-    for (std::size_t t = 0; t < targets.size(); ++t) known_[{targets[t], parents}] = found[i][t];
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      known_[{targets[t], parents}] = found[i][t];
+      const bool room = static_cast<Index>(rows_.size() + 1) * equations_.rows() <= kMostCells;
+      if (room && !found_rows[i].empty()) rows_[{targets[t], parents}] = std::move(found_rows[i][t]);
+    }
   }
 }
 
@@ -108,7 +121,11 @@ Eigen::VectorXf LocalScores::rows(int child, const std::vector<int>& parents, co
     }
   }
   throw_if_interrupted(progress);
-  const Eigen::VectorXf scores = equations_.surprisals(alone.children, parents, distribution_).front().cast<float>();
+  const auto known = rows_.find({child, parents});
+  const Eigen::VectorXf scores =
+      known != rows_.end()
+          ? known->second
+          : Eigen::VectorXf(equations_.surprisals(alone.children, parents, distribution_).front().cast<float>());
   if (keeper_ != nullptr) keeper_->add_rows(alone, {scores.begin(), scores.end()});
   return scores;
 }
@@ -136,12 +153,30 @@ GraphSearch::GraphSearch(LocalScores& scores, GraphConstraints constraints, doub
       if (allowed(i, j)) pairs_.emplace_back(static_cast<int>(i), static_cast<int>(j));
     }
   }
+  at_.resize(static_cast<std::size_t>(allowed.cols()));
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    at_[static_cast<std::size_t>(pairs_[p].first)].push_back(p);
+    at_[static_cast<std::size_t>(pairs_[p].second)].push_back(p);
+  }
 }
 
 ParentSets GraphSearch::start() const {
   ParentSets parents(static_cast<std::size_t>(constraints_.allowed.cols()));
   for (const auto& [from, to] : constraints_.required) parents_of(parents, to) = with(parents_of(parents, to), from);
   direct_links(parents, 0);
+  return parents;
+}
+
+ParentSets GraphSearch::start_along(const std::vector<int>& order) const {
+  ParentSets parents = start();
+  for (std::size_t j = 0; j < order.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      const int from = order[i], to = order[j];
+      if (has_edge(parents, from, to) || !may_have_more(parents_of(parents, to))) continue;
+      if (!may_become_parent(parents, from, to) || reaches(parents, to, from)) continue;
+      parents_of(parents, to) = with(parents_of(parents, to), from);
+    }
+  }
   return parents;
 }
 
@@ -176,56 +211,22 @@ bool GraphSearch::may_become_parent(const ParentSets& parents, int from, int to)
                       [&](int other) { return constraints_.apart(from, other) != 0; });
 }
 
-void GraphSearch::prepare_steps(const ParentSets& parents) {
-  std::vector<LocalScores::Query> queries;
-  for (std::size_t j = 0; j < parents.size(); ++j) queries.emplace_back(static_cast<int>(j), parents[j]);
-  for (const auto& [i, j] : pairs_) {
-    if (has_edge(parents, i, j)) {
-      queries.emplace_back(j, without(parents_of(parents, j), i));
-      if (may_become_parent(parents, j, i) && may_have_more(parents_of(parents, i)))
-        queries.emplace_back(i, with(parents_of(parents, i), j));
-    } else if (!has_edge(parents, j, i) && may_have_more(parents_of(parents, j)) && may_become_parent(parents, i, j)) {
-      queries.emplace_back(j, with(parents_of(parents, j), i));
-    }
-  }
-  scores_.prepare(queries, progress_);
-}
-
-GraphSearch::Step GraphSearch::best_step(const ParentSets& parents, Edge kept) const {
-  Step best;
-  best.gain = kLeastGain;
-  for (const auto& [i, j] : pairs_) {
-    const std::vector<int>& parents_of_j = parents_of(parents, j);
-    if (has_edge(parents, i, j)) {
-      if (kept == Edge(i, j) || is_required(i, j)) continue;
-      const double removed = scores_(j, parents_of_j) - scores_(j, without(parents_of_j, i)) + penalty_;
-      if (removed > best.gain && !is_required_link(i, j)) best = {Kind::remove, {i, j}, removed};
-      if (!may_become_parent(parents, j, i) || !may_have_more(parents_of(parents, i))) continue;
-      const double reversed =
-          removed - penalty_ + scores_(i, parents_of(parents, i)) - scores_(i, with(parents_of(parents, i), j));
-      if (reversed <= best.gain) continue;
-      ParentSets open = parents;
-      parents_of(open, j) = without(parents_of_j, i);
-      if (!reaches(open, i, j)) best = {Kind::reverse, {i, j}, reversed};
-    } else if (!has_edge(parents, j, i) && may_have_more(parents_of_j) && may_become_parent(parents, i, j)) {
-      const double added = scores_(j, parents_of_j) - scores_(j, with(parents_of_j, i)) - penalty_;
-      if (added > best.gain && !reaches(parents, j, i)) best = {Kind::add, {i, j}, added};
-    }
-  }
-  return best;
-}
-
 void GraphSearch::climb(ParentSets& parents, Edge kept) {
-  while (true) {
+  Climb one(*this, std::move(parents), kept);
+  climb(std::span(&one, 1));
+  parents = one.parents();
+}
+
+void GraphSearch::climb(std::span<Climb> climbs, const std::function<void()>& after_round) {
+  const auto settled = [](const Climb& climb) { return climb.settled(); };
+  while (!std::all_of(climbs.begin(), climbs.end(), settled)) {
     throw_if_interrupted(progress_);
     if (progress_.out_of_time()) return;
-    prepare_steps(parents);
-    const Step step = best_step(parents, kept);
-    if (step.gain <= kLeastGain) return;
-    const auto [i, j] = step.edge;
-    if (step.kind == Kind::add) parents_of(parents, j) = with(parents_of(parents, j), i);
-    if (step.kind != Kind::add) parents_of(parents, j) = without(parents_of(parents, j), i);
-    if (step.kind == Kind::reverse) parents_of(parents, i) = with(parents_of(parents, i), j);
+    std::vector<LocalScores::Query> queries;
+    for (const Climb& climb : climbs) climb.add_needed(queries);
+    scores_.prepare(queries, progress_);
+    for (Climb& climb : climbs) climb.step();
+    after_round();
   }
 }
 
@@ -264,10 +265,14 @@ bool GraphSearch::reverse(ParentSets& parents, Edge edge) {
   return true;
 }
 
-std::optional<ParentSets> GraphSearch::equivalent(const ParentSets& parents, Edge edge) const {
+ByteMatrix GraphSearch::edges_without_direction(const ParentSets& parents) {
   const Dag dag = dag_of(parents);
-  const int nodes = dag.nodes();
-  const ByteMatrix undirected = oriented(dag, ByteMatrix::Zero(nodes, nodes)).undirected;
+  return oriented(dag, ByteMatrix::Zero(dag.nodes(), dag.nodes())).undirected;
+}
+
+std::optional<ParentSets> GraphSearch::equivalent(const ParentSets& parents, const ByteMatrix& undirected,
+                                                  Edge edge) const {
+  const int nodes = static_cast<int>(parents.size());
   if (!undirected(edge.first, edge.second)) return std::nullopt;
   // What hangs together without directions is chordal: ordered from one node on, each time by the most links to those
   // before (maximum cardinality search), it has no new colliders (Tarjan and Yannakakis, 1984).
@@ -310,6 +315,109 @@ double GraphSearch::total(const ParentSets& parents) {
   for (const auto& [child, parents_of_child] : queries)
     sum += scores_(child, parents_of_child) + penalty_ * static_cast<double>(parents_of_child.size());
   return sum;
+}
+
+// ---- One climb ------------------------------------------------------------------------------------------------------
+
+Climb::Climb(const GraphSearch& search, ParentSets parents, Edge kept)
+    : search_(&search),
+      parents_(std::move(parents)),
+      kept_(kept),
+      gains_(search.pairs_.size(), {kImpossible, kImpossible}),
+      stale_(search.pairs_.size(), 1) {}
+
+Climb Climb::elsewhere(ParentSets parents, Edge kept) const {
+  Climb other = *this;
+  other.kept_ = kept;
+  other.settled_ = false;
+  for (std::size_t j = 0; j < parents.size(); ++j) {
+    if (parents[j] != parents_[j]) other.changed(static_cast<int>(j));
+  }
+  other.parents_ = std::move(parents);
+  return other;
+}
+
+void Climb::changed(int node) {
+  for (const std::size_t pair : search_->at_[static_cast<std::size_t>(node)]) stale_[pair] = 1;
+}
+
+void Climb::add_needed(std::vector<LocalScores::Query>& queries) const {
+  if (settled_) return;
+  for (std::size_t p = 0; p < stale_.size(); ++p) {
+    if (!stale_[p]) continue;
+    const auto [i, j] = search_->pairs_[p];
+    const std::vector<int>&of_i = parents_of(parents_, i), &of_j = parents_of(parents_, j);
+    queries.emplace_back(i, of_i);
+    queries.emplace_back(j, of_j);
+    if (has_edge(parents_, i, j)) {
+      queries.emplace_back(j, without(of_j, i));
+      if (search_->may_become_parent(parents_, j, i) && search_->may_have_more(of_i)) {
+        queries.emplace_back(i, with(of_i, j));
+      }
+    } else if (!has_edge(parents_, j, i) && search_->may_have_more(of_j) &&
+               search_->may_become_parent(parents_, i, j)) {
+      queries.emplace_back(j, with(of_j, i));
+    }
+  }
+}
+
+// Gains of all steps that what changed may have changed.
+void Climb::look_again() {
+  const LocalScores& scores = search_->scores_;
+  for (std::size_t p = 0; p < stale_.size(); ++p) {
+    if (!stale_[p]) continue;
+    stale_[p] = 0;
+    const auto [i, j] = search_->pairs_[p];
+    const std::vector<int>&of_i = parents_of(parents_, i), &of_j = parents_of(parents_, j);
+    gains_[p] = {kImpossible, kImpossible};
+    auto& [once, reversed] = gains_[p];
+    if (has_edge(parents_, i, j)) {
+      once = scores(j, of_j) - scores(j, without(of_j, i)) + search_->penalty_;
+      if (search_->may_become_parent(parents_, j, i) && search_->may_have_more(of_i)) {
+        reversed = once - search_->penalty_ + scores(i, of_i) - scores(i, with(of_i, j));
+      }
+    } else if (!has_edge(parents_, j, i) && search_->may_have_more(of_j) &&
+               search_->may_become_parent(parents_, i, j)) {
+      once = scores(j, of_j) - scores(j, with(of_j, i)) - search_->penalty_;
+    }
+  }
+}
+
+Climb::Step Climb::best_step() const {
+  Step best;
+  best.gain = kLeastGain;
+  for (std::size_t p = 0; p < gains_.size(); ++p) {
+    const auto [once, reversed] = gains_[p];
+    if (once <= best.gain && reversed <= best.gain) continue;
+    const auto [i, j] = search_->pairs_[p];
+    if (!has_edge(parents_, i, j)) {
+      if (!reaches(parents_, j, i)) best = {Kind::add, {i, j}, once};
+      continue;
+    }
+    if (kept_ == Edge(i, j) || search_->is_required(i, j)) continue;
+    if (once > best.gain && !search_->is_required_link(i, j)) best = {Kind::remove, {i, j}, once};
+    if (reversed <= best.gain) continue;
+    ParentSets open = parents_;
+    parents_of(open, j) = without(parents_of(parents_, j), i);
+    if (!reaches(open, i, j)) best = {Kind::reverse, {i, j}, reversed};
+  }
+  return best;
+}
+
+void Climb::step() {
+  if (settled_) return;
+  look_again();
+  const Step step = best_step();
+  if (step.gain <= kLeastGain) {
+    settled_ = true;
+    return;
+  }
+  const auto [i, j] = step.edge;
+  if (step.kind == Kind::add) parents_of(parents_, j) = with(parents_of(parents_, j), i);
+  if (step.kind != Kind::add) parents_of(parents_, j) = without(parents_of(parents_, j), i);
+  if (step.kind == Kind::reverse) parents_of(parents_, i) = with(parents_of(parents_, i), j);
+  changed(j);
+  if (step.kind == Kind::reverse) changed(i);
 }
 
 }  // namespace fansite::causal

@@ -6,39 +6,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "fansite/causal/detail/kernel_values.h"
+
 extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dpstrf_(const char* uplo, const int* n, double* a, const int* lda, int* pivots, int* rank, const double* tolerance,
-             double* work, int* info);
 }
 
 namespace fansite::causal {
 namespace {
 
-// A landmark of whose kernel the others leave less, out of 1, is passed over: with noise of a tenth of the signal's
-// variance or more, thousands of rows could not tell.
-constexpr double kNegligible = 1e-7;
-
 int as_int(Index i) { return static_cast<int>(i); }
-
-// Rows and columns of a positive semidefinite matrix, the one that the chosen ones leave most of first, until they
-// leave no more than `tolerance` of any; and their factor, A = L Lᵀ for those alone.
-struct Chosen {
-  std::vector<int> places;
-  Matrix lower;
-};
-Chosen factorise_some(Matrix a, double tolerance, Index most) {
-  const int n = as_int(a.rows());
-  int rank = 0, info = 0;
-  std::vector<int> pivots(static_cast<std::size_t>(n));
-  std::vector<double> work(2 * pivots.size());
-  dpstrf_("L", &n, a.data(), &n, pivots.data(), &rank, &tolerance, work.data(), &info);
-  rank = as_int(std::min<Index>(rank, most));
-  pivots.resize(static_cast<std::size_t>(rank));
-  for (int& pivot : pivots) --pivot;  // counted from 1
-  return {std::move(pivots), a.topLeftCorner(rank, rank)};
-}
 
 // An orthonormal basis of the constant and linear functions of the columns; those that others determine are passed
 // over.
@@ -54,13 +32,6 @@ Matrix linear_basis(const Matrix& x) {
     if (after > 1e-6 * before) basis.col(kept++) = v / after;
   }
   return basis.leftCols(kept);
-}
-
-Matrix squared_distances(const Matrix& x, const Matrix& marks) {
-  Matrix result = (-2.0 * x) * marks.transpose();
-  result.colwise() += x.rowwise().squaredNorm();
-  result.rowwise() += marks.rowwise().squaredNorm().transpose();
-  return result.cwiseMax(0);
 }
 
 }  // namespace
@@ -116,22 +87,18 @@ void take_out(const Matrix& a, Matrix& c) {
 }
 
 KernelFeatures::KernelFeatures(Matrix x, int parents, std::span<const int> order, const RegressionParams& params)
-    : basis_(linear_basis(x)) {
+    : x_(std::move(x)), basis_(linear_basis(x_)) {
   if (parents == 0) return;
   const Index count = std::min<Index>(
-      {x.rows(), params.max_landmarks, params.landmarks + params.landmarks_per_parent * static_cast<Index>(parents)});
+      {x_.rows(), params.max_landmarks, params.landmarks + params.landmarks_per_parent * static_cast<Index>(parents)});
   landmarks_.assign(order.begin(), order.begin() + count);
-  distances_ = squared_distances(x, x(landmarks_, Eigen::all));
-  between_ = distances_(landmarks_, Eigen::all);
 }
 
 Matrix KernelFeatures::kernels(double width, Index most) const {
-  const auto kernel = [&](const Matrix& squares) -> Matrix {
-    return (squares.array() * (-0.5 / (width * width))).exp();
-  };
   // k(x, m) K(m, m)^{−½}. Of wide kernels a few landmarks tell what all the others would.
-  const Chosen marks = factorise_some(kernel(between_), kNegligible, most);
-  Matrix features = kernel(distances_(Eigen::all, marks.places));
+  const LandmarkFactor marks = chosen_landmarks(x_, landmarks_, width, most);
+  Matrix features(x_.rows(), static_cast<Index>(marks.rows.size()));
+  kernel_values(x_, marks.rows, width, features.data());
   solve_from_right(marks.lower, features);
   take_out(basis_, features);
   return features;

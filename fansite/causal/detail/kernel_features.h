@@ -40,15 +40,16 @@ class KernelFeatures {
   const Matrix& basis() const { return basis_; }
   /// Whether there are kernels: there is none of no parents.
   bool has_kernels() const { return !landmarks_.empty(); }
+  /// The columns of the parents, and the rows at which there are kernels.
+  const Matrix& x() const { return x_; }
+  std::span<const int> landmarks() const { return landmarks_; }
   /// Features whose inner products are the kernel's, less what the linear part explains; `most` of them, those of the
   /// landmarks that tell most.
   Matrix kernels(double width, Index most = std::numeric_limits<Index>::max()) const;
 
  private:
-  Matrix basis_;
+  Matrix x_, basis_;
   std::vector<int> landmarks_;
-  Matrix distances_;  // squared, of rows to landmarks
-  Matrix between_;    // landmarks
 };
 
 }  // namespace fansite::causal
