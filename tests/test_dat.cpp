@@ -111,6 +111,14 @@ TEST_F(DatTest, GoesByTheLinksOfAnyBoundaryMethod) {
   ASSERT_TRUE(result.boundaries);
   EXPECT_EQ(result.boundaries->params.method, "tc");
   EXPECT_EQ(result.links.cast<int>().sum(), 6);
+
+  // The graph can be resumed though the boundaries cannot.
+  params.run.checkpoint = path;
+  Limited progress(30);
+  EXPECT_THROW(causal_graph(collider(300), nullptr, {}, params, progress), Interrupted);
+  EXPECT_TRUE(fs::exists(path + ".graph"));
+  EXPECT_EQ(text_of(causal_graph(collider(300), nullptr, {}, params, silent)), text_of(result));
+  EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(DatTest, TooManyNetworksAreRefusedBeforeAnyWork) {

@@ -171,5 +171,10 @@ TEST(Ensemble, CanBeInterrupted) {
   EXPECT_THROW(train_ensemble(curved_table(60, 4), small(), impatient), Interrupted);
 }
 
+TEST(LinearShare, MeanIsOverTargetsAndSizes) {
+  EXPECT_TRUE(std::isnan(LinearShare().mean()));
+  EXPECT_DOUBLE_EQ(LinearShare{{0, 0.25f, 0.5f, 1}}.mean(), 0.4375);
+}
+
 }  // namespace
 }  // namespace fansite::flow

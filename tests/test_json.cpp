@@ -94,8 +94,8 @@ BoundariesResult found_by_flows() {
   networks.folds = 5;
   result.estimator_parameters = networks;
   result.evaluations = 123456789012;
-  result.training =
-      TrainingReport{.networks = 5, .steps = 40000, .curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}}};
+  result.training = TrainingReport{
+      .networks = 5, .steps = 40000, .curve = {{250, 1.5, 0.25, std::nan(""), std::nan("")}}, .linear_share = 0.125};
   result.calibration = Calibration{300, 2, {0.5, 0.5}, {{1, {0.5, 0.5}, 0.125, 0.75, 0, 1, 0, 0}}};
   result.model_hash = 255;
   result.unfinished = "time ran out";
@@ -143,7 +143,8 @@ TEST(Json, FlowsTellMore) {
   EXPECT_EQ(training["steps"], 40000);
   EXPECT_EQ(root["tested_pairs"], 2);
   EXPECT_EQ(root["timing"]["evaluations"], 123456789012);
-  EXPECT_EQ(training.size(), 4u);
+  EXPECT_EQ(training.size(), 5u);
+  EXPECT_EQ(training["linear_share"], 0.125);
   EXPECT_EQ(training["curve"], json::parse(R"([{"step": 250, "training": 1.5, "training_sd": 0.25, "held_out": null,
     "held_out_sd": null}])"));
   EXPECT_EQ(root["calibration"], json::parse(R"({"rows": 300, "bins": 2, "pit": [0.5, 0.5], "variables": [{"name": "b",

@@ -191,6 +191,12 @@ int Context::learnable_columns() const {
   return static_cast<int>(std::count(facts().takes_part.begin(), facts().takes_part.end(), 1));
 }
 
+Context Context::keeping_nothing() const {
+  RunParams run = run_;
+  run.checkpoint.clear();
+  return Context(shared_, run, budget_, progress_);
+}
+
 Context Context::reporting_to(Progress& progress) const { return Context(shared_, run_, budget_, progress); }
 
 Context Context::within(double seconds, Progress& progress) const {

@@ -94,6 +94,8 @@ class Context {
   Context reporting_to(Progress& progress) const;
   /// The same run with so many seconds from now on, 0 for as many as it takes, and reports to another place.
   Context within(double seconds, Progress& progress) const;
+  /// The same run that keeps no state.
+  Context keeping_nothing() const;
 
  private:
   struct Shared {

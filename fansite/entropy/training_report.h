@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace fansite {
@@ -20,6 +21,9 @@ struct TrainingReport {
   std::int64_t steps = 0;         ///< over all networks
   std::int64_t undone_steps = 0;  ///< of these taken back, because the loss was not finite
   std::vector<LossPoint> curve;
+  /// What a line counts beside the networks, from 0 to 1: the weight that makes held-out rows most likely (stacking), a
+  /// mean over targets and sizes of sets. NaN: there is no line among them.
+  double linear_share = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace fansite

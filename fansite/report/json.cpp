@@ -127,7 +127,8 @@ Json training_to_json(const BoundariesResult& result) {
   return {{"networks", result.training->networks},
           {"steps", result.training->steps},
           {"parameters", parameters},
-          {"curve", curve}};
+          {"curve", curve},
+          {"linear_share", number(result.training->linear_share)}};
 }
 
 void check_format(const Json& root, std::string_view wanted, const std::string& where) {

@@ -53,7 +53,10 @@ BoundariesResult find_boundaries_first(const Context& context, const GraphMethod
   boundaries.run = params.run;
   if (boundaries.options.has("refine"))
     boundaries.options.set("refine", std::string("none"));  // the graph comes anyway
-  return markov_boundaries(context.within(kBoundariesShare * params.run.time_budget, context.progress()), boundaries);
+  const Context stage = context.within(kBoundariesShare * params.run.time_budget, context.progress());
+  // What cannot be resumed is found again; the graph can go on all the same.
+  const bool resumable = boundary_methods().at(boundaries.method).can.resumable;
+  return markov_boundaries(resumable ? stage : stage.keeping_nothing(), boundaries);
 }
 
 // What is said of columns that take no part and of wild cells, if the boundaries have not said it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -90,6 +91,11 @@ void resume(Checkpoint& fresh, const std::string& path) {
 }
 
 }  // namespace
+
+double LinearShare::mean() const {
+  const double sum = std::accumulate(share.begin(), share.end(), 0.0);
+  return empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(share.size());
+}
 
 float LinearShare::at(int target, std::size_t given) const {
   std::size_t nearest = 0;

@@ -56,6 +56,7 @@ struct LinearShare {
   std::vector<float> share;  ///< [target][size]
 
   bool empty() const { return share.empty(); }
+  double mean() const;  ///< NaN if empty
   /// That of the nearest size, on a scale of logarithms.
   float at(int target, std::size_t given) const;
 };

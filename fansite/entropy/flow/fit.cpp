@@ -29,7 +29,8 @@ FittedEstimator wrapped(const Context& context, Ensemble ensemble) {
   fitted.training = TrainingReport{.networks = static_cast<int>(ensemble.networks.size()),
                                    .steps = ensemble.steps(),
                                    .undone_steps = ensemble.undone_steps(),
-                                   .curve = ensemble.curve()};
+                                   .curve = ensemble.curve(),
+                                   .linear_share = ensemble.linear_share.mean()};
   fitted.estimator = std::make_unique<FlowEstimator>(context.data(), context.facts(), ensemble);
   const auto kept = std::make_shared<const Ensemble>(std::move(ensemble));
   fitted.model = [kept] { return to_bytes(*kept); };
