@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, score_checkpoint,
-// training_checkpoint, learning_checkpoint, search_checkpoint, pieces_checkpoint, result, comparison, knowledge and
-// kinds with files that are right and nearly right. Made, not committed.
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, network_model,
+// score_checkpoint, training_checkpoint, learning_checkpoint, search_checkpoint, pieces_checkpoint, result, comparison,
+// knowledge and kinds with files that are right and nearly right. Made, not committed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -22,6 +22,7 @@
 #include "fansite/report/compare_report.h"
 #include "fansite/report/json.h"
 #include "fansite/table/npy.h"
+#include "network_model_input.h"
 
 namespace {
 
@@ -137,6 +138,23 @@ fansite::flow::Ensemble ensemble(fansite::TransformKind kind, fansite::flow::Bas
     network.trained.curve = {{5, 1.5, 1e300}, {10, 0.25, std::numeric_limits<double>::quiet_NaN()}};
   }
   return e;
+}
+
+// Hardly trained: the fewest networks of the smallest size that each estimator allows.
+Seeds network_model_seeds() {
+  Seeds seeds{""};
+  for (const char* name : {"naf", "bnaf", "ace"}) {
+    const fansite::EstimatorMethod& row = fansite::entropy_estimators().at(name);
+    fansite::Parameters parameters = row.parameters;
+    for (const char* small : {"repeats", "blocks", "width", "layers", "flows", "steps", "hidden", "residual_blocks",
+                              "components", "context_size", "energy_hidden", "energy_blocks", "samples"}) {
+      if (parameters.has(small)) parameters.set(small, std::int64_t{1});
+    }
+    parameters.set("folds", std::int64_t{2});
+    seeds.push_back(row.fit(network_model_context(), parameters, 1)->model());
+  }
+  seeds.push_back(seeds.back().substr(0, seeds.back().size() / 2));
+  return seeds;
 }
 
 Seeds model_seeds() {
@@ -330,6 +348,7 @@ int main(int argc, char** argv) {
     write(root / "npy", npy_seeds());
     write(root / "npz", npz_seeds());
     write(root / "model", model_seeds());
+    write(root / "network_model", network_model_seeds());
     write(root / "score_checkpoint", score_checkpoint_seeds());
     write(root / "training_checkpoint", training_checkpoint_seeds());
     write(root / "learning_checkpoint", learning_checkpoint_seeds());
