@@ -20,6 +20,9 @@ echo
 echo "=== graphs ==="
 "$folder/bench_graphs" --sets gp_d30 --links oracle
 echo
+echo "=== graph speed ==="
+"$folder/bench_graph_speed"
+echo
 echo "=== classical graphs ==="
 "$folder/bench_classical_graphs"
 echo
