@@ -173,7 +173,8 @@ TEST(Ensemble, CanBeInterrupted) {
 
 TEST(LinearShare, MeanIsOverTargetsAndSizes) {
   EXPECT_TRUE(std::isnan(LinearShare().mean()));
-  EXPECT_DOUBLE_EQ(LinearShare{{0, 0.25f, 0.5f, 1}}.mean(), 0.4375);
+  const LinearShare share{{0, 0.25f, 0.5f, 1}};
+  EXPECT_DOUBLE_EQ(share.mean(), 0.4375);
 }
 
 }  // namespace
