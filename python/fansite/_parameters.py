@@ -20,7 +20,7 @@ class BoundaryParameters:
         Variables to find the boundary of; None: every one.
     method : str
         See ``fansite.methods``; parameters of other methods than the default go into ``options``.
-    estimator : {'auto', 'gaussian', 'flow'}
+    estimator : {'auto', 'gaussian', 'flow', 'naf', 'bnaf', 'ace'}
         Of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data).
     effort : {'quick', 'normal', 'thorough'}
         Of training, searching and refining with networks: quick (a first look), normal or thorough.
@@ -150,7 +150,7 @@ class SelectorParameters:
     ----------
     method : str
         See ``fansite.methods``; parameters of other methods than the default go into ``options``.
-    estimator : {'auto', 'gaussian', 'flow'}
+    estimator : {'auto', 'gaussian', 'flow', 'naf', 'bnaf', 'ace'}
         Of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data).
     effort : {'quick', 'normal', 'thorough'}
         Of training, searching and refining with networks: quick (a first look), normal or thorough.
@@ -241,6 +241,8 @@ class GraphParameters:
         See ``fansite.methods``; parameters of other methods than the default go into ``options``.
     dag : bool
         A direction for every edge, decided by the data or not.
+    equations : {'auto', 'kernels', 'linear'}
+        Of the parents: kernels, linear (Gaussian, in closed form), or auto (by a test).
     noise : {'any', 'gaussian'}
         The distribution of the noise: any, or gaussian.
     scale : {'auto', 'original', 'normal-scores'}
@@ -269,7 +271,7 @@ class GraphParameters:
         Further parameters of the method, by name.
     boundary_method : str
         See ``fansite.methods``; parameters of other methods than the default go into ``boundary_options``.
-    estimator : {'auto', 'gaussian', 'flow'}
+    estimator : {'auto', 'gaussian', 'flow', 'naf', 'bnaf', 'ace'}
         Of the entropies: gaussian (linear relations), flow (any), or auto (by a test of the data).
     effort : {'quick', 'normal', 'thorough'}
         Of training, searching and refining with networks: quick (a first look), normal or thorough.
@@ -331,6 +333,7 @@ class GraphParameters:
         *,
         method: str = "fansite-anm",
         dag: bool = False,
+        equations: str = "auto",
         noise: str = "any",
         scale: str = "auto",
         penalty: float = 1.0,
@@ -375,6 +378,7 @@ class GraphParameters:
     ) -> None:
         self.method = method
         self.dag = dag
+        self.equations = equations
         self.noise = noise
         self.scale = scale
         self.penalty = penalty
