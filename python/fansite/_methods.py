@@ -73,7 +73,7 @@ def methods(kind: str | None = None) -> list[Method]:
     Examples
     --------
     >>> [method.name for method in fansite.methods("graph")]
-    ['fansite-anm', 'fansite-dcd', 'sdcd', 'pc', 'ges', 'marvel', 'dagma', 'notears', 'cosmo']
+    ['fansite-anm', 'fansite-dcd', 'sdcd', 'pc', 'ges', 'marvel', 'dagma', 'notears', 'cosmo', 'dat']
     """
     if kind is not None and kind not in _KINDS:
         raise ValueError(f"kind = {kind!r} is unknown; give 'boundary', 'graph' or 'entropy', or None for all.")

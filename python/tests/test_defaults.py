@@ -91,7 +91,8 @@ def test_the_command_line_has_every_parameter_with_its_default(command, program)
         assert found, option
         sharing = [other.parameters[parameter.name] for other in methods if parameter.name in other.parameters]
         if any(other.default != parameter.default for other in sharing):
-            assert f"{method.name} {parameter.default}" in " ".join(shown.split()), option  # in the text, method by method
+            default = f"{parameter.default:g}" if parameter.type == "float" else parameter.default
+            assert f"{method.name} {default}" in " ".join(shown.split()), option  # in the text, method by method
         elif parameter.type in ("int", "float"):
             assert float(found[1]) == parameter.default, option
         elif parameter.type == "str":
