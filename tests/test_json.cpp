@@ -37,7 +37,8 @@ BoundariesResult boundaries_of(const Dataset& data) {
 }
 
 TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
-  const RunTiming timing{.total_seconds = 1.5, .peak_memory_mb = 30, .threads = 2, .machine = "a machine"};
+  const RunTiming timing{.total_seconds = 1.5, .peak_memory_mb = 30, .threads = 2, .machine = "a machine",
+                         .device = "a GPU"};
   const json root = json::parse(to_json(boundaries_of(chain({"a", "b", "c"})), timing));
   EXPECT_EQ(root["format"], "fansite.boundaries/2");
   EXPECT_EQ(root["variables"], (json{"a", "b", "c"}));
@@ -56,6 +57,7 @@ TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
   EXPECT_EQ(root["timing"]["total_seconds"], 1.5);
   EXPECT_EQ(root["timing"]["peak_memory_mb"], 30);
   EXPECT_EQ(root["timing"]["machine"], "a machine");
+  EXPECT_EQ(root["timing"]["device"], "a GPU");
   EXPECT_EQ(root["estimator"], "gaussian");
   EXPECT_EQ(root["settings"]["estimator"], "gaussian");
   const json& miss = root["boundaries"][0]["near_misses"].at(0);

@@ -82,6 +82,22 @@ TEST(Plan, HasThePhasesOfARunWithFlows) {
   EXPECT_GT(found.peak_memory_mb, 1);
 }
 
+// Text in a table is what people's own tables have.
+TEST(Plan, HasTimesForATableWithANominalColumn) {
+  Dataset data = bent();
+  for (Index i = 0; i < data.rows(); ++i) data.values(i, 4) = static_cast<double>(i % 3);
+  data.columns.resize(5);
+  data.columns[4].kind = ColumnKind::nominal;
+  data.columns[4].levels = {"north", "south", "west"};
+  for (const bool context : {false, true}) {
+    data.columns[4].context = context;
+    const Plan found = plan(data, flow_params());
+    EXPECT_THAT(names_of(found), ElementsAre("preparing", "training", "searching"));
+    EXPECT_GT(found.training_steps, 0);
+    EXPECT_GT(found.evaluations, 0);
+  }
+}
+
 TEST(Plan, TakesTheEstimatorThatTheRunWould) {
   BoundariesParams params = flow_params();
   params.fansite().estimator = "auto";

@@ -18,6 +18,8 @@ class Progress {
   virtual void begin(std::string_view stage, long total) = 0;
   /// `steps` more of the current stage are done.
   virtual void advance(long steps) = 0;
+  /// `steps` of the current stage were done by an earlier run: they tell nothing of how long the others take.
+  virtual void already_done(long steps) { advance(steps); }
   /// True once the work should stop; asked often, so it must be cheap.
   virtual bool interrupted() const = 0;
   /// True once what has been found so far should be made into an answer. Work that cannot do that goes on.
@@ -41,6 +43,7 @@ class Deadline final : public Progress {
 
   void begin(std::string_view stage, long total) override { progress_.begin(stage, total); }
   void advance(long steps) override { progress_.advance(steps); }
+  void already_done(long steps) override { progress_.already_done(steps); }
   bool interrupted() const override { return progress_.interrupted() || expired(); }
   bool out_of_time() const override { return progress_.out_of_time() || watch_.seconds() >= answer_by_; }
   /// Whether it is the clock that stops the work.

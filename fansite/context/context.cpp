@@ -62,6 +62,10 @@ const Description& RunParams::description() {
                  at_least(0))
           .duration()
           .without_effect()
+          .field("device", &P::device,
+                 "what networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's last "
+                 "bits are not the processor's")
+          .without_effect()
           .field("model", &P::model, "use these trained networks instead of training some")
           .without_effect()
           .field("save_model", &P::save_model, "keep the trained networks in this file")

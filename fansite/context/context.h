@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fansite/base/device.h"
 #include "fansite/base/parameters.h"
 #include "fansite/base/progress.h"
 #include "fansite/context/budget.h"
@@ -30,6 +31,7 @@ struct RunParams {
   std::uint64_t seed = 0;  ///< of every random choice
   /// Seconds after which the best answer so far is wanted (docs/method.md, "A time budget"); 0: as long as it takes.
   double time_budget = 0;
+  Device device = Device::cpu;  ///< what networks are trained and asked on
   std::string model;       ///< trained networks to use instead of training some
   std::string save_model;  ///< where to keep the trained networks
   /// Where the run keeps its state: networks in this file, searches in files that add ".search", ".refine" and ".graph"

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "fansite/base/device.h"
 #include "fansite/base/parallel.h"
 
 namespace fansite {
@@ -20,6 +21,7 @@ RunTiming timing_of(const Stopwatch& watch) {
   timing.peak_memory_mb = static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in kilobytes
   timing.threads = thread_count();
   timing.machine = machine();
+  timing.device = device_used();
   return timing;
 }
 

@@ -14,6 +14,7 @@ struct RunTiming {
   double peak_memory_mb = 0;  ///< of the process
   int threads = 0;
   std::string machine;  ///< in words
+  std::string device;   ///< "cpu", or the GPU that did some of the work
 };
 
 /// Since `watch` was made.

@@ -8,6 +8,7 @@
 #include "fansite/base/text.h"
 #include "fansite/boundary/links.h"
 #include "fansite/report/detail/json_read.h"
+#include "fansite/report/detail/json_text.h"
 #include "fansite/report/detail/settings.h"
 #include "fansite/report/json.h"
 
@@ -79,10 +80,17 @@ ByteMatrix links_in(const Json& root, const Dataset& data) {
   return links(targets, others, data.variables());
 }
 
+// Where the result was computed, if that can be chosen here.
+Device device_of(const Json& root) {
+  const Json timing = root.value("timing", Json::object());
+  return timing.value("device", std::string("cpu")) == "cpu" ? Device::cpu : Device::automatic;
+}
+
 std::string repeat_graph(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
   const Json& settings = root.at("settings");
   CausalGraphParams params = report::causal_graph_params(settings);
   params.run.model = model;
+  params.run.device = device_of(root);
   const bool given = root.contains("links") && !settings.contains("boundaries");
   const ByteMatrix links = given ? links_in(root, data) : ByteMatrix();
   return to_json(
@@ -93,12 +101,14 @@ std::string repeat_boundaries(const Json& root, const Dataset& data, const std::
   const Json& settings = root.at("settings");
   BoundariesParams params = report::boundaries_params(settings);
   params.run.model = model;
+  params.run.device = device_of(root);
   return to_json(markov_boundaries(data, report::knowledge_in(settings, data.names), params, progress), {});
 }
 
 std::string repeat_entropy(const Json& root, const Dataset& data, const std::string& model, Progress& progress) {
   EntropyParams params = report::entropy_params(root.at("settings"));
   params.run.model = model;
+  params.run.device = device_of(root);
   std::vector<std::string> given;
   for (const Json& entry : root.at("given")) given.push_back(entry.at("name").get<std::string>());
   const EntropyModel fitted(data, params, progress);
@@ -126,7 +136,26 @@ Verification verify(std::string_view json, const std::string& where, const Datas
   if (!result.same && version != FANSITE_VERSION) {
     result.difference += fmt::format("; it was made by version {}, this is {}", excerpt(version), FANSITE_VERSION);
   }
+  const auto device = root.value("timing", Json::object()).value("device", std::string("cpu"));
+  if (!result.same && device != device_used()) {
+    result.difference += fmt::format("; it was computed on {}, this on {}", excerpt(device), device_used());
+  }
   return result;
+}
+
+std::string laid_out(std::string_view json, const std::string& where) {
+  const Json root = report::parse(json, where);
+  report::Lines lines;
+  for (const auto& [key, value] : root.items()) {
+    if (!value.is_array() || key == "variables") {
+      lines.field(key, report::text(value));
+      continue;
+    }
+    std::vector<std::string> entries;
+    for (const Json& entry : value) entries.push_back(report::text(entry));
+    lines.list(key, entries);
+  }
+  return lines.text();
 }
 
 TableRoles saved_roles(std::string_view json, const std::string& where) {

@@ -22,6 +22,10 @@ struct Verification {
 Verification verify(std::string_view json, const std::string& where, const Dataset& data, const std::string& model,
                     Progress& progress);
 
+/// The JSON of a result as it was first written, one key a line and one entry of a list a line, which verify()
+/// compares: for results that another program has read and written.
+std::string laid_out(std::string_view json, const std::string& where);
+
 /// What a result says of its table's columns: load() wants it, so that the result can be repeated.
 TableRoles saved_roles(std::string_view json, const std::string& where);
 

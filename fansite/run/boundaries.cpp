@@ -10,6 +10,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/special.h"
 #include "fansite/base/text.h"
+#include "fansite/entropy/flow/accelerator.h"
 #include "fansite/run/detail/table_order.h"
 #include "fansite/table/relations.h"
 
@@ -188,6 +189,7 @@ BoundariesParams::BoundariesParams(const std::string& method)
     : method(method), options(boundary_methods().at(method).parameters) {}
 
 BoundariesResult markov_boundaries(const Context& context, const BoundariesParams& params) {
+  const flow::ChosenDevice device(context.run().device);
   const BoundaryMethod& method = checked_method(context, params);
   const SearchedTargets targets(context.data(), params.targets, context.facts().copy_of);
   context.require_usable(method, "mb");
@@ -218,6 +220,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   warn_of_few(context, result);
   warn_of_coarse(context, result);
   warn_of_empty(context, result);
+  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
   return result;
 }
 
@@ -240,6 +243,7 @@ BoundariesResult markov_boundaries(const Dataset& data, const BoundariesParams& 
 
 Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParams& params, Progress& progress) {
   const Stopwatch watch;
+  const flow::ChosenDevice device(params.run.device);
   const Context context(data, knowledge, params.run, progress);
   const BoundaryMethod& method = checked_method(context, params);
   check(method.plan != nullptr, "[plan] what {} costs is not known beforehand", method.name);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/run/causal_graph.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "fansite/base/error.h"
 #include "fansite/base/file.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/boundary/links.h"
+#include "fansite/entropy/flow/accelerator.h"
 #include "fansite/run/detail/table_order.h"
 
 namespace fansite {
@@ -87,6 +90,7 @@ CausalGraphResult causal_graph(const Dataset& data, const ByteMatrix* links, con
 CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, const CausalGraphParams& params) {
   const Dataset& data = context.data();
   const Knowledge& knowledge = context.knowledge();
+  const flow::ChosenDevice device(context.run().device);
   const GraphMethod& method = checked_method(context, params);
   context.require_usable(method, "dag");
   Stopwatch watch;
@@ -123,6 +127,10 @@ CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, 
   result.needs_links = method.can.needs_boundaries;
   const std::vector<std::string> before = boundaries ? boundaries->warnings : table_warnings(context);
   result.warnings.insert(result.warnings.begin(), before.begin(), before.end());
+  const std::string of_device = device_warning();
+  if (!of_device.empty() && std::find(result.warnings.begin(), result.warnings.end(), of_device) == result.warnings.end()) {
+    result.warnings.push_back(of_device);
+  }
   if (boundaries && !boundaries->unfinished.empty()) {
     std::string unfinished = boundaries->unfinished;
     if (!result.unfinished.empty()) add_sentence(unfinished, result.unfinished);

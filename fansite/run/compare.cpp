@@ -172,6 +172,8 @@ const Description& CompareParams::description() {
           .field("limit", &P::limit, "time for one method on one table in one order", at_least(0))
           .duration()
           .field("seed", &P::seed, "of the orders, and of the methods")
+          .field("device", &P::device, "what networks are trained and asked on, as for fansite mb")
+          .without_effect()
           .done();
   return list;
 }
@@ -207,6 +209,7 @@ CompareResult compare(const ComparedTables& tables, const CompareParams& params,
   CompareResult result;
   result.params = params;
   result.methods = compared_methods(params.methods);
+  for (ComparedMethod& method : result.methods) method.boundaries.run.device = method.graph.run.device = params.device;
   result.kind = result.methods.front().kind;
   Comparison comparison(result, known, progress, watcher);
   if (tables.data != nullptr) {

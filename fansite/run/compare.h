@@ -31,6 +31,7 @@ struct CompareParams {
   int orders = 3;          ///< of the columns: as they come, then at random
   double limit = 600;      ///< seconds for each cell; 0: as long as it takes
   std::uint64_t seed = 0;  ///< of the orders, and of the methods
+  Device device = Device::cpu;  ///< what networks are trained and asked on
 
   static const Description& description();
 };
@@ -47,6 +48,8 @@ struct ComparedMethod {
 /// Methods of one kind. A ParameterError for a name or an option that there is not, for a method named twice, and for a
 /// list that mixes kinds.
 std::vector<ComparedMethod> compared_methods(const std::vector<std::string>& words);
+/// What each of those words can be, but for options after a colon.
+std::vector<std::string> words_for_methods();
 
 /// What methods are compared on: a table, with its truth if that is known, or one for each seed of a setting.
 struct ComparedTables {

@@ -40,10 +40,7 @@ std::vector<std::string> meant(CompareKind kind, std::string_view word) {
 
 [[noreturn]] void throw_unknown_method(std::string_view word) {
   const std::string_view name = word.substr(0, word.find(':'));
-  std::vector<std::string> known = boundary_methods().names();
-  const std::vector<std::string> graphs = graph_methods().names();
-  known.insert(known.end(), graphs.begin(), graphs.end());
-  known.insert(known.end(), {"all", "all-dag", "paper-mb", "paper-dag"});
+  const std::vector<std::string> known = words_for_methods();
   const std::string nearest = nearest_name(name, known);
   throw ParameterError(
       "methods", fmt::format("'{}' is unknown; {}use {}", excerpt(name),
@@ -137,6 +134,14 @@ ComparedMethod parsed(CompareKind kind, const std::string& word) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_for_methods() {
+  std::vector<std::string> words = boundary_methods().names();
+  const std::vector<std::string> graphs = graph_methods().names();
+  words.insert(words.end(), graphs.begin(), graphs.end());
+  words.insert(words.end(), {"all", "all-dag", "paper-mb", "paper-dag"});
+  return words;
+}
 
 std::vector<ComparedMethod> compared_methods(const std::vector<std::string>& words) {
   if (words.empty()) throw ParameterError("methods", "none are named; use a list such as iamb,tc, or paper-mb");

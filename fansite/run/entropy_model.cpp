@@ -8,6 +8,7 @@
 #include "fansite/base/hash.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
+#include "fansite/entropy/flow/accelerator.h"
 
 namespace fansite {
 namespace {
@@ -37,9 +38,18 @@ EntropyQuery entropy_query(const Dataset& data, const std::string& target, const
 EntropyParams::EntropyParams(const std::string& estimator)
     : estimator(estimator), options(entropy_estimators().at(estimator).parameters) {}
 
+Parameters options_for(const std::string& estimator, Effort effort, const Dataset& data) {
+  const EstimatorMethod& method = entropy_estimators().at(estimator);
+  if (!method.can.trains || !method.for_search) {
+    throw ParameterError("effort", fmt::format("{} trains nothing, so no effort is spent; leave it out", estimator));
+  }
+  return method.for_search({.effort = effort, .variables = data.variables(), .rows = data.rows()});
+}
+
 EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progress, bool keep_state)
     : data_(std::move(data)), params_(std::move(params)) {
   const Stopwatch watch;
+  const flow::ChosenDevice device(params_.run.device);
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
   if (params_.run.time_budget != 0) {
     throw ParameterError("time_budget", "an entropy model cannot be cut short; leave it out");
@@ -63,6 +73,7 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
 EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view model,
                            std::vector<std::string> warnings)
     : data_(std::move(data)), params_(std::move(params)), warnings_(std::move(warnings)) {
+  const flow::ChosenDevice device(params_.run.device);
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
   NoProgress silent;
   RunParams run = params_.run;
@@ -93,6 +104,7 @@ void EntropyModel::finish() {
     more.emplace_back(
         "[entropy] the networks judge rows that they were trained on, so entropies are too low; use two folds or more");
   }
+  if (const std::string warning = device_warning(); !warning.empty()) more.push_back(warning);
   for (const std::string& sentence : more) {
     if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warnings_.push_back(sentence);
   }
@@ -109,11 +121,13 @@ EntropyQuery EntropyModel::placed(const EntropyQuery& query) const {
 
 EntropyEstimate EntropyModel::conditional_entropy(const std::string& target,
                                                   const std::vector<std::string>& given) const {
+  const flow::ChosenDevice device(params_.run.device);
   return fitted_.estimator->conditional_entropy(placed(entropy_query(data_, target, given)));
 }
 
 EntropyEstimate EntropyModel::mutual_information(const std::string& target, const std::vector<std::string>& about,
                                                  const std::vector<std::string>& given) const {
+  const flow::ChosenDevice device(params_.run.device);
   const std::vector<int> known = columns(data_, {target}, given);
   std::vector<std::string> others = given;
   others.push_back(target);
@@ -123,6 +137,7 @@ EntropyEstimate EntropyModel::mutual_information(const std::string& target, cons
 
 InformationResult EntropyModel::information(const std::string& target, const std::vector<std::string>& given) const {
   const Stopwatch watch;
+  const flow::ChosenDevice device(params_.run.device);
   const SearchEstimator& estimator = *fitted_.estimator;
   InformationResult result;
   result.target = target;
@@ -147,6 +162,7 @@ InformationResult EntropyModel::information(const std::string& target, const std
   result.original_scale = estimator.original_scale(query.target);
   result.out_of_sample = fitted_.training && estimator.out_of_sample();
   result.training = fitted_.training;
+  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
   result.train_seconds = train_seconds_;
   result.query_seconds = watch.seconds();
   return result;

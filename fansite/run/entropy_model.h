@@ -25,6 +25,9 @@ struct EntropyParams {
   explicit EntropyParams(const std::string& estimator);
 };
 
+/// The parameters with which a search trains this estimator for such a table; a ParameterError if it trains nothing.
+Parameters options_for(const std::string& estimator, Effort effort, const Dataset& data);
+
 struct InformationResult {
   std::string target;
   Index rows = 0;

@@ -13,6 +13,7 @@
 #include "fansite/boundary/detail/prepare.h"
 #include "fansite/boundary/links.h"
 #include "fansite/entropy/flow/estimator.h"
+#include "fansite/entropy/flow/fit.h"
 #include "fansite/entropy/flow/model_file.h"
 
 namespace fansite {
@@ -145,7 +146,8 @@ struct Rehearsal {
     settings = complete(settings, learnable.data.variables(), learnable.data.rows());
     flow::EnsembleParams one_step = settings;
     one_step.train.steps = 1;
-    ensemble = flow::train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash);
+    ensemble = flow::train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash,
+                                    flow::factors_of(context));
   }
 };
 

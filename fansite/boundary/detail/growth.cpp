@@ -345,6 +345,10 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
   const std::size_t count = search.targets.size();
   std::vector<Path> paths(count);
   std::vector<int> firm(count, 0);  // the size at the last step that was clearly worth it
+  std::vector<char> found_by_this_run(count, search.keeper == nullptr ? 1 : 0);  // a step of the path was
+  const auto tell_done = [&](std::size_t at) {
+    found_by_this_run[at] != 0 ? progress.advance(1) : progress.already_done(1);
+  };
   const auto frontier = search.estimator.open(search.targets, search.candidates, progress);
   std::vector<int> active(count);
   std::iota(active.begin(), active.end(), 0);
@@ -380,7 +384,7 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
         path.best = size;
       }
       const bool finished = size - firm[at] > search.patience || (size >= search.largest && size >= known);
-      if (finished) progress.advance(1);
+      if (finished) tell_done(at);
       if (!finished) active[kept++] = active[a];
     }
     active.resize(kept);
@@ -396,13 +400,14 @@ std::vector<Path> grow_paths(const Search& search, Boundaries& result, Progress&
     for (std::size_t a = 0; a < active.size(); ++a) {
       const auto at = static_cast<std::size_t>(active[a]);
       if (best[a].variable < 0) {
-        progress.advance(1);
+        tell_done(at);
         continue;
       }
       frontier->add(active[a], best[a].variable);
       paths[at].indices.push_back(best[a].variable);
       if (search.keeper != nullptr && search.keeper->next(at, paths[at].indices.size() - 1) < 0) {
         search.keeper->took(at, best[a].variable);
+        found_by_this_run[at] = 1;
       }
       ++result.steps;
       active[kept++] = active[a];

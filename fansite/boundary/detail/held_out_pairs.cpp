@@ -142,9 +142,10 @@ void PairTests::test(const char* stage, const std::vector<std::size_t>& which, c
     throw_if_interrupted(progress_);
     const std::size_t i = which[static_cast<std::size_t>(k)];
     asked_[i] = 1;
+    const bool known = keeps && search_.keeper != nullptr && search_.keeper->tested(facts_[i]).has_value();
     evidence_[i] = keeps ? evidence_of(search_, given, facts_[i])
                          : search_.estimator.pair_evidence(pair_query(search_, given, facts_[i]));
-    progress_.advance(1);
+    known ? progress_.already_done(1) : progress_.advance(1);
   });
 }
 

@@ -370,7 +370,7 @@ DifferentiableResult run(const Matrix& data, const ByteMatrix* mask, const Diffe
     if (training.stage() != stage) {
       stage = training.stage();
       progress.begin(stage == 1 ? "pairs" : "graph", stage == 1 ? params.first.max_epochs : params.second.max_epochs);
-      progress.advance(training.epochs());
+      progress.already_done(training.epochs());
     }
     training.advance(1);
     progress.advance(1);

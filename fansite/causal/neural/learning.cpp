@@ -68,13 +68,14 @@ bool learn(Learning& learning, const Context& context, const std::string& settin
     }
   }
   progress.begin(stage, learning.schedule());
-  long reported = 0;
+  const auto steps_so_far = [&] { return learning.finished() ? learning.schedule() : learning.steps(); };
+  long reported = steps_so_far();
+  progress.already_done(reported);
   const auto report = [&] {
-    const long steps = learning.finished() ? learning.schedule() : learning.steps();
+    const long steps = steps_so_far();
     if (steps > reported) progress.advance(steps - reported);
     reported = std::max(reported, steps);
   };
-  report();
   while (!learning.finished()) {
     try {
       throw_if_interrupted(progress);

@@ -75,7 +75,7 @@ PieceAnswers do_pieces(const Context& context, const Piecework& work, FinishedPi
       if (kept != nullptr) {
         if (auto known = kept->find(place)) {
           answer = *std::move(known);
-          deadline.advance(result.steps);
+          deadline.already_done(result.steps);
           return;
         }
       }

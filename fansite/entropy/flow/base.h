@@ -30,6 +30,7 @@ class GaussianBase {
   bool operator==(const GaussianBase& other) const;
   /// One per variable, 1 for a column of numbers; empty: all are 1.
   void set_reliability(Vector reliability) { reliability_ = std::move(reliability); }
+  const Vector& reliability() const { return reliability_; }
 
   /// The Cholesky factor of a subset's covariance one variable at a time: row p, of p+1 numbers, from the rows before
   /// it, which lie `stride` apart. u_p = (x_p − mean_p − Σ_q<p row[q] u_q) / row[p].

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "fansite/entropy/flow/batch.h"
 #include "fansite/entropy/flow/detail/denormals.h"
 #include "fansite/entropy/flow/detail/density_kernel.h"
+#include "fansite/entropy/flow/detail/folded_network.h"
 
 namespace fansite::flow {
 namespace {
@@ -49,18 +49,6 @@ struct Queries {
   std::span<const int> ranks(std::size_t s) const { return std::span(rank).subspan(start[s], size(s)); }
 };
 
-void check_subset(const Shape& shape, std::span<const int> subset, std::size_t s) {
-  check(subset.size() <= at(shape.ranks) + 1, "[log_density] subset {} has {} variables; this network allows {}", s,
-        subset.size(), shape.ranks + 1);
-  for (std::size_t p = 0; p < subset.size(); ++p) {
-    check(0 <= subset[p] && subset[p] < shape.variables,
-          "[log_density] subset {} has variable {}; this network knows 0 to {}", s, subset[p], shape.variables - 1);
-    check(p == 0 || subset[p - 1] < subset[p],
-          "[log_density] subset {} has variable {} before {}; use ascending order, none twice", s,
-          p == 0 ? 0 : subset[p - 1], subset[p]);
-  }
-}
-
 Queries prepare(const Shape& shape, std::span<const Subset> subsets) {
   Queries q;
   q.start.push_back(0);
@@ -87,112 +75,14 @@ Queries prepare(const Shape& shape, std::span<const Subset> subsets) {
   return q;
 }
 
-}  // namespace
-
-// ---- Folding --------------------------------------------------------------------------------------------------------
-
-/// The network as the kernel wants it, see density_kernel.h.
-struct Density::Folded {
-  Folded(const Weights& weights, const GaussianBase& base);
-  explicit Folded(const GaussianBase& base);
-  class Walk;
-
-  Shape shape;
-  GaussianBase base;
-  bool only_base = false;     // no network: the map of every variable is the identity
-  Index pair = 0;             // floats of a (rank, variable) block: α·3k
-  std::vector<float> w1;      // [rank][input][α]
-  std::vector<float> b1;      // [rank][α]
-  std::vector<float> g;       // [variable][rank][α][3k]
-  std::vector<float> g0;      // [variable][3k]
-  std::vector<Index> w1_row;  // where a rank's blocks start
-  std::vector<Index> g_row;   // where a variable's blocks start
-
-  const float* input(int rank, int variable) const { return w1.data() + w1_row[at(rank)] + variable * shape.blocks; }
-  const float* block(int variable, int rank) const { return g.data() + g_row[at(variable)] + rank * pair; }
-};
-
-Density::Folded::Folded(const Weights& weights, const GaussianBase& base) : shape(weights.shape()), base(base) {
-  check(base.empty() || base.mean().size() == shape.variables, "[density] a base of {} variables for a flow of {}",
-        base.mean().size(), shape.variables);
-  constexpr double kLog2e = std::numbers::log2e;
-  const Layout& layout = weights.layout;
-  const float* values = weights.values.data();
-  const int outputs = 3 * shape.sigmoids;
-  pair = Index{shape.blocks} * outputs;
-
-  for (int r = 0; r < shape.ranks; ++r) {
-    w1_row.push_back(static_cast<Index>(w1.size()));
-    const auto hidden = [&](Index tensor, int b) {
-      return double{values[tensor + r * layout.hidden_stride + layout.hidden_at(b)]};
-    };
-    for (int i = 0; i < layout.inputs(r); ++i) {
-      for (int b = 0; b < shape.blocks; ++b) {
-        w1.push_back(static_cast<float>(hidden(layout.s1, b) * values[layout.w1_at(b, r, i)] * kLog2e));
-      }
-    }
-    for (int b = 0; b < shape.blocks; ++b) b1.push_back(static_cast<float>(hidden(layout.b1, b) * kLog2e));
-  }
-
-  std::vector<double> scaled(at(shape.outputs));  // of one variable and output c: V·s2
-  const auto v = [&](int c, int l) {
-    return double{values[layout.v + c * layout.output_stride + layout.output_at(l)]};
-  };
-  for (int j = 0; j < shape.variables; ++j) {
-    const auto output = [&](Index tensor, int l) {
-      return double{values[tensor + j * layout.output_stride + layout.output_at(l)]};
-    };
-    const Index row = static_cast<Index>(g.size());
-    g_row.push_back(row);
-    g.resize(at(row + pair * layout.fan_in(j)));
-    for (int c = 0; c < outputs; ++c) {
-      double bias = values[layout.c + c];
-      for (int l = 0; l < shape.outputs; ++l) {
-        bias += v(c, l) * output(layout.b2, l);
-        scaled[at(l)] = v(c, l) * output(layout.s2, l);
-      }
-      g0.push_back(static_cast<float>(bias * kLog2e));
-      for (int r = 0; r < layout.fan_in(j); ++r) {
-        for (int b = 0; b < shape.blocks; ++b) {
-          double sum = 0;
-          for (int l = 0; l < shape.outputs; ++l) sum += scaled[at(l)] * values[layout.w2_at(j, l, b, r)];
-          g[at(row + r * pair + b * outputs + c)] = static_cast<float>(sum * kLog2e);
-        }
-      }
-    }
-  }
-}
-
-Density::Folded::Folded(const GaussianBase& base) : base(base), only_base(true) {
-  shape.variables = static_cast<int>(base.mean().size());
-  shape.ranks = shape.variables - 1;
-  shape.blocks = 0;
-  shape.sigmoids = 1;  // σ(x), so that z = x
-  const double slope = std::log(std::expm1(1 - 1e-6));
-  for (int j = 0; j < shape.variables; ++j) {
-    for (const double q : {slope, 0.0, 0.0}) g0.push_back(static_cast<float>(q * std::numbers::log2e));
-  }
-}
-
-Density::Density(const GaussianBase& base) : folded_(std::make_unique<Folded>(base)) {
-  check(!base.empty(), "[density] a density needs a network or a base");
-}
-
-Density::Density(const Weights& weights, const GaussianBase& base) : folded_(std::make_unique<Folded>(weights, base)) {}
-Density::~Density() = default;
-Density::Density(Density&&) noexcept = default;
-Density& Density::operator=(Density&&) noexcept = default;
-
-const Shape& Density::shape() const { return folded_->shape; }
-
 // ---- Evaluation -----------------------------------------------------------------------------------------------------
 
 /// The members of one subset on one block of rows, each with its term and hidden values. A member's term depends on the
 /// (variable, rank) pairs before it and on its own variable; its hidden values on its own rank too. Going on to another
 /// subset computes what comes after their common prefix, and always in the same way.
-class Density::Folded::Walk {
+class Walk {
  public:
-  Walk(const Folded& folded, const CellColumns& table, Index first_row, Index longest)
+  Walk(const FoldedNetwork& folded, const CellColumns& table, Index first_row, Index longest)
       : folded_(folded),
         table_(table),
         first_row_(first_row),
@@ -353,7 +243,7 @@ class Density::Folded::Walk {
     }
   }
 
-  const Folded& folded_;
+  const FoldedNetwork& folded_;
   const CellColumns& table_;
   Index first_row_;     // of the block
   Index count_, rows_;  // of the block, and rounded up to steps
@@ -375,6 +265,19 @@ class Density::Folded::Walk {
   std::vector<double> log_scale_;  // Σ ln σ of the members before each
 };
 
+}  // namespace
+
+Density::Density(std::shared_ptr<const FoldedNetwork> network) : folded_(std::move(network)) {}
+Density::Density(const GaussianBase& base) : folded_(std::make_shared<const FoldedNetwork>(base)) {}
+
+Density::Density(const Weights& weights, const GaussianBase& base)
+    : folded_(std::make_shared<const FoldedNetwork>(weights, base)) {}
+Density::~Density() = default;
+Density::Density(Density&&) noexcept = default;
+Density& Density::operator=(Density&&) noexcept = default;
+
+const Shape& Density::shape() const { return folded_->shape; }
+
 void Density::log_density(const CellColumns& rows, std::span<const Subset> subsets,
                           Eigen::Ref<Eigen::MatrixXf> out) const {
   check(rows.cols() == shape().variables, "[log_density] rows of {} values; this network has {} variables", rows.cols(),
@@ -389,7 +292,7 @@ void Density::log_density(const CellColumns& rows, std::span<const Subset> subse
   parallel_for(chunks * blocks, [&](std::ptrdiff_t piece) {
     const FlushDenormals flush;
     const Index first_row = piece % blocks * kRows;
-    Folded::Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
+    Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
     const std::size_t first = at(piece / blocks) * kChunk, last = std::min(first + kChunk, subsets.size());
     for (std::size_t i = first; i < last; ++i) {
       const std::size_t s = queries.order[i];
@@ -436,7 +339,7 @@ Eigen::MatrixXf Density::log_density(const CellColumns& rows, const Subset& subs
   parallel_for((rows.rows() + kRows - 1) / kRows, [&](std::ptrdiff_t block) {
     const FlushDenormals flush;
     const Index first_row = block * kRows;
-    Folded::Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
+    Walk walk(*folded_, rows, first_row, static_cast<Index>(queries.longest));
     const auto go_through = [&](const auto& self, std::size_t level, Index column) -> void {
       if (level == nesting.size()) {
         const float* sum = walk.sum(queries.indices(0), queries.ranks(0));

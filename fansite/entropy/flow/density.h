@@ -14,11 +14,12 @@
 
 namespace fansite::flow {
 
-/// A trained network in the form densities are computed from: V folded into W2, so that a (rank, variable) pair costs
-/// 3k instead of L multiply-adds a hidden node.
+struct FoldedNetwork;
+
 class Density final : public SubsetDensity {
  public:
   explicit Density(const Weights& weights, const GaussianBase& base = {});
+  explicit Density(std::shared_ptr<const FoldedNetwork> network);
   /// The base alone, without a network.
   explicit Density(const GaussianBase& base);
   ~Density() override;
@@ -39,8 +40,7 @@ class Density final : public SubsetDensity {
                               std::span<const Trial> trials) const override;
 
  private:
-  struct Folded;
-  std::unique_ptr<Folded> folded_;
+  std::shared_ptr<const FoldedNetwork> folded_;
 };
 
 }  // namespace fansite::flow

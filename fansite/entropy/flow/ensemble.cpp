@@ -13,8 +13,10 @@
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/stopwatch.h"
+#include "fansite/entropy/flow/accelerator.h"
 #include "fansite/entropy/flow/cells.h"
 #include "fansite/entropy/flow/detail/untrained.h"
+#include "fansite/entropy/flow/device_training.h"
 #include "fansite/entropy/flow/ensemble_density.h"
 #include "fansite/entropy/flow/model_file.h"
 #include "fansite/entropy/flow/pilot.h"
@@ -35,6 +37,13 @@ class CheckpointKeeper {
     checkpoint_.under_way[network] = training.state();
     kept_[network].lap();
     if (written_.seconds() >= wait_) write();
+  }
+
+  // Networks on a device, all at once; `written`: whatever the time.
+  void under_way(const std::vector<std::size_t>& networks, const std::vector<Training*>& trainings, bool written) {
+    const std::lock_guard lock(lock_);
+    for (std::size_t i = 0; i < networks.size(); ++i) checkpoint_.under_way[networks[i]] = trainings[i]->state();
+    if (!path_.empty() && (written || written_.seconds() >= wait_)) write();
   }
 
   // The last of it.
@@ -247,6 +256,34 @@ double steps_per_second(const Ensemble& ensemble, const CellTable& cells, int at
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
+// Steps a second of all networks on a device.
+double steps_per_second(const Ensemble& ensemble, const CellTable& cells, const Accelerator& device,
+                        const Progress& progress) {
+  constexpr double kMeasure = 0.4;  // seconds
+  std::vector<RowCellTable> tables;
+  std::vector<Training> begun;
+  std::vector<Training*> trainings;
+  tables.reserve(ensemble.networks.size());
+  begun.reserve(ensemble.networks.size());
+  TrainParams endless = ensemble.params.train;
+  endless.steps = std::int64_t{1} << 40;
+  for (const Network& network : ensemble.networks) {
+    tables.emplace_back(cells, ensemble.transforms, network.order);
+    begun.emplace_back(tables.back().view(nullptr), rows_to_train_on(ensemble, network), ensemble.params.shape, endless,
+                       Key{begun.size()});
+    trainings.push_back(&begun.back());
+  }
+  DeviceTrainer trainer(trainings, device);
+  trainer.advance(10);  // caches
+  const Stopwatch watch;
+  std::int64_t taken = 0;
+  while (watch.seconds() < kMeasure) {
+    throw_if_interrupted(progress);
+    taken += trainer.advance(50);
+  }
+  return static_cast<double>(taken) / watch.seconds();
+}
+
 }  // namespace
 
 double training_seconds(const Dataset& data, const EnsembleParams& params, const Progress& progress) {
@@ -255,6 +292,15 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
   const CellTable cells = cells_of(ensemble, data.values);
   const Shifts shifts(ensemble.networks.size());
   const auto steps = static_cast<double>(settings.train.steps);
+  const auto all = static_cast<double>(settings.train.steps * settings.networks());
+  const double with_pilot = 1 + static_cast<double>(pilot_steps(params)) / all;
+  if (const Accelerator* device = accelerator()) {
+    try {
+      return with_pilot * all / steps_per_second(ensemble, cells, *device, progress);
+    } catch (const DeviceError& error) {
+      give_up_device(error);
+    }
+  }
   double seconds = 0;
   if (shifts.together > 0) {
     const int at_once = std::min(thread_count(), shifts.together);
@@ -265,8 +311,7 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
     Team team;
     seconds += steps / steps_per_second(ensemble, cells, 1, &team, progress);
   }
-  const auto all = static_cast<double>(settings.train.steps * settings.networks());
-  return seconds * (1 + static_cast<double>(pilot_steps(params)) / all);
+  return seconds * with_pilot;
 }
 
 Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progress& progress,
@@ -287,14 +332,42 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     if (checkpoint.ensemble.networks[m].trained.weights.values.empty()) waiting.push_back(m);
   }
   progress.begin("training", static_cast<long>(settings.train.steps) * static_cast<long>(waiting.size()));
-  const auto train_network = [&](std::size_t m, Team* team) {
+  const auto table_of = [&](std::size_t m) {
+    return RowCellTable(cells, checkpoint.ensemble.transforms, checkpoint.ensemble.networks[m].order);
+  };
+  const auto begin = [&](std::size_t m, const RowCellTable& table, Team* team) {
     const Network& network = checkpoint.ensemble.networks[m];
-    const RowCellTable table(cells, checkpoint.ensemble.transforms, network.order);
     const std::vector<int> rows = rows_to_train_on(checkpoint.ensemble, network);
     Training training(table.view(weights, variables_of(checkpoint.ensemble, network)), rows, settings.shape,
                       settings.train, Key{settings.seed}.split(kTrainingStream).split(m), team);
     if (checkpoint.under_way[m]) training.restore(*checkpoint.under_way[m]);
-    long reported = 0;
+    return training;
+  };
+  const Accelerator* const device = accelerator();
+  if (device != nullptr && !waiting.empty()) {
+    std::vector<RowCellTable> tables;
+    std::vector<Training> begun;
+    tables.reserve(waiting.size());
+    for (const std::size_t m : waiting) {
+      begun.push_back(begin(m, tables.emplace_back(table_of(m)), nullptr));
+      progress.already_done(static_cast<long>(begun.back().steps()));
+    }
+    std::vector<Training*> trainings;
+    for (Training& training : begun) trainings.push_back(&training);
+    try {
+      train_together(trainings, *device, progress,
+                     [&] { keeper.under_way(waiting, trainings, progress.interrupted()); });
+      for (std::size_t i = 0; i < waiting.size(); ++i) keeper.finished(waiting[i], begun[i].result());
+      waiting.clear();
+    } catch (const DeviceError& error) {
+      give_up_device(error);  // the processor goes on from what was last brought back
+    }
+  }
+  const auto train_network = [&](std::size_t m, Team* team) {
+    const RowCellTable table = table_of(m);
+    Training training = begin(m, table, team);
+    long reported = static_cast<long>(training.steps());
+    if (device == nullptr) progress.already_done(reported);
     constexpr std::int64_t kReport = 50;  // steps, some 10 ms
     while (!training.finished()) {
       if (progress.interrupted()) {

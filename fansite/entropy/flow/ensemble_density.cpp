@@ -8,6 +8,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/accelerator.h"
 
 namespace fansite::flow {
 namespace {
@@ -95,8 +96,7 @@ Judges judges_of(const Ensemble& ensemble) {
                 .linear_share = ensemble.linear_share};
   for (const Network& network : ensemble.networks) {
     const GaussianBase base = with_reliability(network.trained.base, ensemble.transforms, network.order);
-    judges.networks.push_back(
-        {network.order, network.repeat, network.fold, std::make_shared<const Density>(network.trained.weights, base)});
+    judges.networks.push_back({network.order, network.repeat, network.fold, density_of(network.trained.weights, base)});
   }
   std::vector<int> order(ensemble.names.size());
   std::iota(order.begin(), order.end(), 0);

@@ -45,15 +45,6 @@ std::optional<EnsembleParams> affordable(const Context& context, const EnsembleP
   return fitted_to(asked, rate * share * context.budget().left());
 }
 
-std::vector<Factor> factors_of(const Context& context) {
-  std::vector<Factor> factors;
-  for (const NominalLevels& levels : context.learnable().nominal) {
-    factors.push_back(
-        {context.data().names[static_cast<std::size_t>(levels.column)], levels.labels, levels.indicators});
-  }
-  return factors;
-}
-
 std::optional<FittedEstimator> fit(const Context& context, const fansite::Parameters& parameters, double share) {
   const RunParams& run = context.run();
   if (!run.model.empty()) {
@@ -116,6 +107,15 @@ fansite::Parameters for_search(const SearchNeeds& needs) {
 }
 
 }  // namespace
+
+std::vector<Factor> factors_of(const Context& context) {
+  std::vector<Factor> factors;
+  for (const NominalLevels& levels : context.learnable().nominal) {
+    factors.push_back(
+        {context.data().names[static_cast<std::size_t>(levels.column)], levels.labels, levels.indicators});
+  }
+  return factors;
+}
 
 std::optional<EnsembleParams> fitted_to(EnsembleParams params, double steps) {
   const std::int64_t fewest = std::min(kFewestSteps, params.train.steps);

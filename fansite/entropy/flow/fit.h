@@ -4,13 +4,18 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
+#include "fansite/context/context.h"
 #include "fansite/entropy/estimators.h"
 #include "fansite/entropy/flow/ensemble.h"
 
 namespace fansite::flow {
 
 EstimatorMethod flow_estimator();
+
+/// The nominal columns of the table that networks learn, each as the indicators of its levels.
+std::vector<Factor> factors_of(const Context& context);
 
 /// As many networks and steps as fit into so many steps in all: divisions of the rows go first, of which one is enough,
 /// then folds beyond five, then steps. Nothing: too few are left to learn anything.

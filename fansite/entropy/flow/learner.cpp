@@ -152,6 +152,12 @@ void Learner::Arrays::add_mixing_gradient() {
   }
 }
 
+AdamRates adam_rates(double learning_rate, std::int64_t step) {
+  const double t = static_cast<double>(step);
+  return {static_cast<float>(learning_rate / (1 - std::pow(static_cast<double>(kernel::kBeta1), t))),
+          static_cast<float>(1 / (1 - std::pow(static_cast<double>(kernel::kBeta2), t)))};
+}
+
 Learner::Learner(const Weights& weights, Team* team) : arrays_(std::make_unique<Arrays>(weights, team)) {}
 Learner::~Learner() = default;
 Learner::Learner(Learner&&) noexcept = default;
@@ -173,9 +179,9 @@ void Learner::adam(double learning_rate, double clip) {
   step.mean = a.moment1.get();
   step.square = a.moment2.get();
   step.gradient_scale = static_cast<float>(std::min(1.0, clip / (a.norm + 1e-6)));
-  const double t = static_cast<double>(a.steps);
-  step.rate = static_cast<float>(learning_rate / (1 - std::pow(static_cast<double>(kernel::kBeta1), t)));
-  step.square_scale = static_cast<float>(1 / (1 - std::pow(static_cast<double>(kernel::kBeta2), t)));
+  const AdamRates rates = adam_rates(learning_rate, a.steps);
+  step.rate = rates.rate;
+  step.square_scale = rates.square_scale;
   a.for_each(pieces_of(a.layout.size, kParametersPerPiece), [&](int i) {
     const Index first = i * kParametersPerPiece;
     kernel::adam(step, first, std::min(first + kParametersPerPiece, a.layout.size));
@@ -190,6 +196,8 @@ Learner::State Learner::state() const {
   };
   return {copy(a.weights), copy(a.moment1), copy(a.moment2), a.steps};
 }
+
+std::int64_t Learner::steps() const { return arrays_->steps; }
 
 void Learner::restore(const State& state) {
   Arrays& a = *arrays_;

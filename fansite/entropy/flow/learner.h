@@ -16,6 +16,12 @@ class Team;
 
 namespace fansite::flow {
 
+/// What Adam multiplies by in its step-th step, counted from 1: learning rate / (1 − β₁ᵗ), and 1 / (1 − β₂ᵗ).
+struct AdamRates {
+  float rate = 0, square_scale = 1;
+};
+AdamRates adam_rates(double learning_rate, std::int64_t step);
+
 /// A network in training: weights, Adam's moments, the gradient of the last batch.
 class Learner {
  public:
@@ -42,6 +48,7 @@ class Learner {
     std::int64_t steps = 0;
   };
   State state() const;
+  std::int64_t steps() const;
   void restore(const State& state);
   Weights weights() const;
   Parameters gradient_parameters() const;  ///< for tests

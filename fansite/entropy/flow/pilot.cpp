@@ -7,6 +7,7 @@
 
 #include "fansite/base/parallel.h"
 #include "fansite/entropy/flow/cells.h"
+#include "fansite/entropy/flow/device_training.h"
 #include "fansite/entropy/flow/detail/untrained.h"
 #include "fansite/entropy/flow/ensemble_density.h"
 
@@ -75,6 +76,30 @@ double held_out_likelihood(const EnsembleDensity& density, Key key) {
   return count > 0 ? sum / count : 0;
 }
 
+// All trials side by side; false: there is no device, or it has failed.
+template <class Begin, class TableOf, class NetworkOf>
+bool trained_on_device(std::size_t trials, const Begin& begin, const TableOf& table_of, const NetworkOf& network_of,
+                       Progress& progress) {
+  const Accelerator* device = accelerator();
+  if (device == nullptr) return false;
+  std::vector<RowCellTable> tables;
+  std::vector<Training> begun;
+  tables.reserve(trials);
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    begun.push_back(begin(trial, tables.emplace_back(table_of(trial))));
+  }
+  std::vector<Training*> trainings;
+  for (Training& training : begun) trainings.push_back(&training);
+  try {
+    train_together(trainings, *device, progress);
+  } catch (const DeviceError& error) {
+    give_up_device(error);
+    return false;
+  }
+  for (std::size_t trial = 0; trial < trials; ++trial) network_of(trial).trained = begun[trial].result();
+  return true;
+}
+
 }  // namespace
 
 double noise_to_try(Index rows) {
@@ -101,20 +126,31 @@ EnsembleParams chosen_by_pilot(const Dataset& data, EnsembleParams params, const
   const CellTable cells = cells_of(ensemble, data.values);
   const Vector* weights = data.weights.size() > 0 ? &data.weights : nullptr;
   std::vector<std::vector<Network>> trained(ways.size(), waiting);
-  const auto trials = static_cast<std::ptrdiff_t>(ways.size() * networks);
+  const std::size_t trials = ways.size() * networks;
   progress.begin("trying", static_cast<long>(settings.train.steps) * static_cast<long>(trials));
-  parallel_for(trials, [&](std::ptrdiff_t trial) {
-    const std::size_t way = static_cast<std::size_t>(trial) / networks, m = static_cast<std::size_t>(trial) % networks;
-    Network& network = trained[way][m];
+  const auto trial_network = [&](std::size_t trial) -> Network& { return trained[trial / networks][trial % networks]; };
+  const auto begin = [&](std::size_t trial, const RowCellTable& table) {
+    const Network& network = trial_network(trial);
+    const Way& way = ways[trial / networks];
     TrainParams train = settings.train;
-    train.base = ways[way].base;
-    train.noise = ways[way].noise;
-    const RowCellTable table(cells, ensemble.transforms, network.order);
+    train.base = way.base;
+    train.noise = way.noise;
     // The same key for every way, so that they differ in nothing else.
-    network.trained =
-        flow::train(table.view(weights, variables_of(ensemble, network)), rows_to_train_on(ensemble, network),
-                    settings.shape, train, Key{settings.seed}.split(kTrainingStream).split(m), progress);
-  });
+    return Training(table.view(weights, variables_of(ensemble, network)), rows_to_train_on(ensemble, network),
+                    settings.shape, train, Key{settings.seed}.split(kTrainingStream).split(trial % networks));
+  };
+  const auto table_of = [&](std::size_t trial) {
+    return RowCellTable(cells, ensemble.transforms, trial_network(trial).order);
+  };
+  if (!trained_on_device(trials, begin, table_of, trial_network, progress)) {
+    parallel_for(static_cast<std::ptrdiff_t>(trials), [&](std::ptrdiff_t i) {
+      const auto trial = static_cast<std::size_t>(i);
+      const RowCellTable table = table_of(trial);
+      Training training = begin(trial, table);
+      run_to_end(training, progress);
+      trial_network(trial).trained = training.result();
+    });
+  }
   std::size_t best = 0;
   double most = 0;
   for (std::size_t way = 0; way < ways.size(); ++way) {

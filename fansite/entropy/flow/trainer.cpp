@@ -8,6 +8,7 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
+#include "fansite/entropy/flow/accelerator.h"
 #include "fansite/entropy/flow/detail/row_draws.h"
 
 namespace fansite::flow {
@@ -157,11 +158,10 @@ struct Training::Work {
   }
 
   // The rows of step t are places t·B .. t·B+B−1 of an endless list: the rows in a random order, again and again.
-  void fill(Batch& to, std::int64_t step) {
+  template <class Visit>
+  void for_each_row(std::int64_t step, Visit&& visit) {
     const auto n = static_cast<std::int64_t>(rows.size());
     std::int64_t epoch = step * params.batch / n, place = step * params.batch % n;
-    Random random(key.split(kSubsets).split(static_cast<std::uint64_t>(step)));
-    to.clear();
     for (int i = 0; i < params.batch; ++i, ++place) {
       if (place == n) {
         ++epoch;
@@ -173,10 +173,17 @@ struct Training::Work {
         if (data.weights != nullptr) order = by_weight(order, rows, *data.weights, shuffle);
         order_epoch = epoch;
       }
-      const int row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
+      visit(rows[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])]);
+    }
+  }
+
+  void fill(Batch& to, std::int64_t step) {
+    Random random(key.split(kSubsets).split(static_cast<std::uint64_t>(step)));
+    to.clear();
+    for_each_row(step, [&](int row) {
       sampler.draw(random, data.row(row), subset);
       to.add(subset, params.noise > 0 ? with_noise(data.row(row), random) : data.row(row));
-    }
+    });
     to.finish();
     filled_step = step;
   }
@@ -201,8 +208,12 @@ struct Training::Work {
 
   bool finished() const { return state.stopped || state.step >= params.steps; }
 
-  void take_step() {
+  void evaluate_start() {
     if (state.step == 0 && state.curve.empty() && !held_out.empty()) evaluate();  // the start may be hard to beat
+  }
+
+  void take_step() {
+    evaluate_start();
     if (filled_step != state.step) fill(next, state.step);
     std::swap(batch, next);
     const double loss = team != nullptr && team->size() > 1
@@ -211,9 +222,8 @@ struct Training::Work {
     const bool fine = std::isfinite(loss) && std::isfinite(learner.gradient_norm());
     if (fine) {
       learner.adam(learning_rate(state.step), params.clip);
-      state.loss_sum += loss;
-      ++state.loss_count;
-      state.undone_in_a_row = 0;
+      adam_steps = learner.steps();
+      count(loss);
     } else {
       ++state.undone;
       ++state.undone_in_a_row;
@@ -223,13 +233,51 @@ struct Training::Work {
           "the columns or lower the learning rate.",
           state.undone_in_a_row, state.step);
       // The weights have not moved. If they are at fault, and not a row, no step works: then back to those that did.
-      if (state.undone_in_a_row >= kMostUndone / 2) learner.restore(state.backup);
+      if (state.undone_in_a_row >= kMostUndone / 2) {
+        learner.restore(state.backup);
+        adam_steps = learner.steps();
+      }
     }
     ++state.step;
-    if (state.step % params.evaluate_every == 0 || state.step == params.steps) evaluate();
+    if (is_evaluated(state.step)) evaluate();
   }
 
-  void evaluate() {
+  bool is_evaluated(std::int64_t step) const { return step % params.evaluate_every == 0 || step == params.steps; }
+
+  void count(double loss) {
+    state.loss_sum += loss;
+    ++state.loss_count;
+    state.undone_in_a_row = 0;
+  }
+
+  DeviceSteps next_steps(std::int64_t most, std::int64_t later) {
+    evaluate_start();
+    DeviceSteps steps;
+    steps.first = state.step + later;
+    most = finished() ? 0 : std::min(most, params.steps - steps.first);
+    for (std::int64_t i = 0; i < most; ++i) {
+      const std::int64_t step = steps.first + i;
+      for_each_row(step, [&](int row) { steps.rows.push_back(row); });
+      const AdamRates rates = adam_rates(learning_rate(step), adam_steps + later + i + 1);
+      steps.rate.push_back(rates.rate);
+      steps.square_scale.push_back(rates.square_scale);
+      if (!held_out.empty() && is_evaluated(step + 1)) break;
+    }
+    return steps;
+  }
+
+  void took(const DeviceProgress& progress, const Learner::State* with) {
+    if (with != nullptr) learner.restore(*with);
+    adam_steps += static_cast<std::int64_t>(progress.losses.size());
+    for (const double loss : progress.losses) {
+      count(loss);
+      ++state.step;
+      if (is_evaluated(state.step)) evaluate(with != nullptr);
+    }
+  }
+
+  // Unless the learner has its present state there is nothing to fall back to.
+  void evaluate(bool is_present = true) {
     CurvePoint point;
     point.step = state.step;
     point.training = state.loss_count > 0 ? state.loss_sum / static_cast<double>(state.loss_count)
@@ -256,7 +304,7 @@ struct Training::Work {
     } else {
       state.kept_step = state.step;
     }
-    if (state.undone_in_a_row == 0 && (held_out.empty() || std::isfinite(point.held_out)))
+    if (is_present && state.undone_in_a_row == 0 && (held_out.empty() || std::isfinite(point.held_out)))
       state.backup = learner.state();
     state.curve.push_back(point);
   }
@@ -274,6 +322,7 @@ struct Training::Work {
   std::int64_t order_epoch = -1;
   Batch batch, next;
   std::int64_t filled_step = -1;
+  std::int64_t adam_steps = 0;  // taken here or on a device
   Subset subset;
   std::vector<float> noisy;
   State state;
@@ -308,9 +357,30 @@ void Training::restore(State state) {
   check(state.best.empty() || state.best.size() == size,
         "[train] the state to continue from is of a flow of another shape");
   work_->learner.restore(state.learner);
+  work_->adam_steps = state.learner.steps;
   work_->state = std::move(state);
   work_->filled_step = -1;
 }
+
+DeviceTraining Training::for_device() const {
+  const Work& work = *work_;
+  const Layout& layout = work.learner.layout();
+  return {.layout = layout,
+          .data = work.data,
+          .subsets = work.params.subsets,
+          .max_size = work.params.max_size,
+          .most_columns = layout.shape.ranks + 1,
+          .batch = work.params.batch,
+          .noise = work.params.noise,
+          .clip = work.params.clip,
+          .subset_key = work.key.split(kSubsets),
+          .base = &work.base};
+}
+
+DeviceSteps Training::next_steps(std::int64_t most, std::int64_t later) { return work_->next_steps(most, later); }
+void Training::took(const DeviceProgress& progress, const Learner::State* learner) { work_->took(progress, learner); }
+void Training::set_learner(const Learner::State& learner) { work_->learner.restore(learner); }
+bool Training::holds_out() const { return !work_->held_out.empty(); }
 
 Trained Training::result() const {
   const State& state = work_->state;
@@ -331,6 +401,11 @@ Trained Training::result() const {
 Trained train(const RowCells& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
               Progress& progress, Team* team) {
   Training training(data, rows, shape, params, key, team);
+  run_to_end(training, progress);
+  return training.result();
+}
+
+void run_to_end(Training& training, Progress& progress) {
   constexpr std::int64_t kReport = 50;
   while (!training.finished()) {
     throw_if_interrupted(progress);
@@ -338,7 +413,6 @@ Trained train(const RowCells& data, std::span<const int> rows, const Shape& shap
     training.advance(kReport);
     progress.advance(static_cast<long>(training.steps() - before));
   }
-  return training.result();
 }
 
 }  // namespace fansite::flow

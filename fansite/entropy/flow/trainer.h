@@ -79,6 +79,10 @@ struct Trained {
   std::int64_t undone_steps = 0;  ///< taken back because the loss or its gradient was not finite
 };
 
+struct DeviceTraining;
+struct DeviceSteps;
+struct DeviceProgress;
+
 /// Training as a value that can be advanced, saved and continued: the same bits whether or not it was interrupted, and
 /// for any number of threads.
 class Training {
@@ -112,11 +116,23 @@ class Training {
   State state() const;
   void restore(State state);
 
+  // For a device that takes the steps in this one's place (device_training.h).
+  DeviceTraining for_device() const;
+  /// The next steps, at most so many, and none past an evaluation of rows held out; `later`: those after so many more.
+  DeviceSteps next_steps(std::int64_t most, std::int64_t later = 0);
+  /// They were taken elsewhere. The learner, which then has an old state, is needed again where rows are held out, for
+  /// state() and for result(): `learner` is its new one, null if it is to follow.
+  void took(const DeviceProgress& progress, const Learner::State* learner);
+  void set_learner(const Learner::State& learner);
+  bool holds_out() const;
+
  private:
   struct Work;
   std::unique_ptr<Work> work_;
 };
 
+/// To the last step, reporting every step taken to `progress`, which can interrupt it.
+void run_to_end(Training& training, Progress& progress);
 /// From the first step to the last, reporting every step taken to `progress`, which can interrupt it.
 Trained train(const RowCells& data, std::span<const int> rows, const Shape& shape, const TrainParams& params, Key key,
               Progress& progress, Team* team = nullptr);

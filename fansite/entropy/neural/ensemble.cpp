@@ -121,7 +121,7 @@ NetworkEnsemble train_ensemble(const Dataset& data, const Recipe& recipe, std::u
   const auto train = [&](std::size_t m) {
     const auto all = static_cast<long>(recipe.train.steps);
     if (kept.finished[m]) {
-      progress.advance(all);
+      progress.already_done(all);
       return;
     }
     const NetworkRows own(ensemble.frame, cells, m);
@@ -134,7 +134,7 @@ NetworkEnsemble train_ensemble(const Dataset& data, const Recipe& recipe, std::u
       }
     }
     long reported = steps_of(training);
-    progress.advance(reported);
+    progress.already_done(reported);
     constexpr std::int64_t kReport = 20;  // steps
     Stopwatch taken_over;                 // since this network's state was
     while (!training.finished()) {

@@ -106,6 +106,7 @@ inline void add_timing(Lines& lines, const Json& phases, const RunTiming& timing
   json["peak_memory_mb"] = timing.peak_memory_mb;
   json["threads"] = timing.threads;
   json["machine"] = timing.machine;
+  json["device"] = timing.device;
   lines.field("timing", text(json));
 }
 

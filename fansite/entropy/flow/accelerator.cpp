@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/entropy/flow/accelerator.h"
+
+#include "fansite/base/error.h"
+#include "fansite/entropy/flow/density.h"
+#include "fansite/entropy/flow/detail/folded_network.h"
+
+namespace fansite::flow {
+
+const Accelerator* accelerator() {
+  const Device choice = device_choice();
+  if (choice == Device::cpu || !device_failure().empty()) return nullptr;
+  std::string why_not;
+  const Accelerator* found = built_in_accelerator(why_not);
+  check(found != nullptr || choice == Device::automatic, "[device] {}; use --device cpu or auto", why_not);
+  return found;
+}
+
+std::shared_ptr<const SubsetDensity> density_of(const Weights& weights, const GaussianBase& base) {
+  const auto network = std::make_shared<const FoldedNetwork>(weights, base);
+  if (const Accelerator* device = accelerator()) {
+    try {
+      return device->density(network);
+    } catch (const DeviceError& error) {
+      give_up_device(error);
+    }
+  }
+  return std::make_shared<const Density>(network);
+}
+
+std::string device_name() {
+  const Accelerator* found = accelerator();
+  return found == nullptr ? "cpu" : found->name();
+}
+
+}  // namespace fansite::flow
