@@ -131,14 +131,96 @@ TEST(Csv, RecognisesRowNames) {
   std::string text = "gene,a\n";
   for (int row = 0; row < 25; ++row) text += fmt::format("g{},{}\n", row, row % 7);
   EXPECT_EQ(error_of(text),
-            "[load_csv] t.csv: column 'gene' looks like row names such as 'g0': 25 of 25 cells are different. Remove "
-            "the column, or --kind gene=nominal to use it all the same.");
+            "[load_csv] t.csv: column 'gene' looks like row names such as 'g0': 25 of 25 cells are different. Leave "
+            "it out with --drop gene, or --kind gene=nominal to use it all the same.");
   EXPECT_THAT(error_of(",a\n0,1\n"), HasSubstr("index=False"));                // pandas
   EXPECT_THAT(error_of("a,b\ng1,1,2\n"), HasSubstr("begin with a row name"));  // R's write.table
 }
 
+TEST(Csv, BlanksSeparate) {
+  Matrix numbers(2, 2);
+  numbers << 1, 2.5, -3, 4;
+  // As fixed-width output has them, with tabs among them, and at the ends of lines.
+  const Dataset data = parse("  alpha   beta \r\n  1  2.5  \r\n -3 \t 4\r\n");
+  EXPECT_THAT(data.names, ElementsAre("alpha", "beta"));
+  EXPECT_EQ(data.values, numbers);
+  EXPECT_EQ(parse("1 2.5\n-3   4\n", {.header = false}).values, numbers);
+  EXPECT_EQ(parse("a b\n1,0 2,5\n-3 4\n").values, numbers);  // decimal commas
+  EXPECT_EQ(parse("a b\n1 2.5\n-3 4\n", {.separator = ' '}).values, numbers);
+  const Dataset quoted = parse("\"blood pressure\" sex\n1 \"not known\"\n2 male\n3 -\n? male\n");
+  EXPECT_THAT(quoted.names, ElementsAre("blood pressure", "sex"));
+  EXPECT_THAT(quoted.columns[1].levels, ElementsAre("male", "not known"));
+  EXPECT_TRUE(std::isnan(quoted.values(2, 1)) && std::isnan(quoted.values(3, 0)));
+  EXPECT_THAT(error_of("a b c\n1 2 3\n1 2\n"), HasSubstr("text"));  // not all rows have as many words
+  EXPECT_THAT(error_of("a b\ng1 1 2\ng2 3 4\n"),
+              HasSubstr("line 2: 3 cells, expected 2. Does the row begin with a row"));
+  EXPECT_THAT(error_of("a b\n1,234 2\n5 6\n"), HasSubstr("a thousand or a decimal comma"));
+}
+
+TEST(Csv, BlanksInNamesAndLabelsOfOtherTablesStay) {
+  EXPECT_THAT(parse("blood pressure\n1\n2\n").names, ElementsAre("blood pressure"));
+  EXPECT_THAT(parse("blood type\nA pos\nB neg\nA pos\n").names, ElementsAre("blood type"));
+  EXPECT_THAT(parse("a b,c d\n1,2\n").names, ElementsAre("a b", "c d"));
+  EXPECT_THAT(parse("a b\tc\n1\t2\n").names, ElementsAre("a b", "c"));
+  EXPECT_THAT(parse("a b;c\n1;2\n").names, ElementsAre("a b", "c"));
+  // What is written is read back, also where blanks could seem to separate.
+  Dataset alone{{"a b"}, Matrix::Zero(3, 1)};
+  alone.values(1, 0) = 1;
+  alone.columns = {{.kind = ColumnKind::nominal, .levels = {"x 1", "y 2"}}};
+  EXPECT_TRUE(same_table(alone, parse(to_csv(alone))));
+}
+
+TEST(Csv, CommentsAreSkipped) {
+  const Dataset data = parse("# from the field, 2020\n#\na,b\n# begin\n1,2\n#3,4\n# 5,6\n7,8\n#end\n");
+  EXPECT_THAT(data.names, ElementsAre("a", "b"));
+  EXPECT_EQ(data.values, (Matrix(2, 2) << 1, 2, 7, 8).finished());
+  EXPECT_THAT(parse("a\n# no cell\n1\n\n2\n").values.rows(), 3);  // a blank line is one
+  EXPECT_EQ(parse("# x\n1,2\n# y\n3,4\n", {.header = false}).rows(), 2);
+  EXPECT_EQ(error_of("# one\na,b\n1,2\n# two\n3,x\n5,6\n"),
+            "[load_csv] t.csv line 5: column 'b' holds the text 'x' among numbers. Correct it, leave it empty if it is "
+            "missing, or use the column as labels with --kind b=nominal.");
+  EXPECT_THAT(error_of("# nothing\n# else\n"), HasSubstr("nothing but comments"));
+  EXPECT_THAT(error_of("a,b\n# nothing\n"), HasSubstr("no rows"));
+}
+
+TEST(Csv, RowsThatBeginWithAHashAreNotLost) {
+  const Dataset data = parse("a,b\n#N/A,2\n#DIV/0!,3\n4,5\n");
+  EXPECT_EQ(data.rows(), 3);
+  EXPECT_TRUE(std::isnan(data.values(0, 0)) && std::isnan(data.values(1, 0)));
+  EXPECT_THAT(error_of("colour,b\nred,1\n#blue,2\n"),
+              HasSubstr("line 3: the line can be a comment or a row that begins with '#blue'. Write a blank"));
+  Dataset labels = parse("colour,\"#b\"\nred,1\n\"#blue\",2\n");
+  EXPECT_THAT(labels.columns[0].levels, ElementsAre("#blue", "red"));
+  EXPECT_TRUE(same_table(labels, parse(to_csv(labels))));
+}
+
+TEST(Csv, TheLastCommentCanBeTheHeader) {
+  EXPECT_THAT(parse("# a b\n1 2\n3 4\n").names, ElementsAre("a", "b"));            // numpy.savetxt(header="a b")
+  EXPECT_THAT(parse("## v4\n#id\tpos\nr1\t7\n").names, ElementsAre("id", "pos"));  // bioinformatics
+  EXPECT_THAT(parse("#id,sex\nr1,male\nr1,male\n").names, ElementsAre("id", "sex"));
+  EXPECT_THAT(parse("# by me, here\na,b\nx,y\n").names, ElementsAre("a", "b"));
+  EXPECT_THAT(error_of("# c\n# a,b\n1,2\n3,x\n5,6\n"), HasSubstr("line 4: column 'b'"));
+}
+
+TEST(Csv, PlusAndMinusAreLevels) {
+  EXPECT_THAT(parse("strand,x\n+,1\n-,2\n,3\n").columns[0].levels, ElementsAre("+", "-"));
+  EXPECT_THAT(parse("s,x\nyes,1\n-,2\nno,3\n").columns[0].levels, ElementsAre("no", "yes"));
+}
+
+TEST(Csv, ColumnsThatAreLeftOutAreNotLookedAt) {
+  std::string text = "id,day,x\n";
+  for (int row = 0; row < 30; ++row) text += fmt::format("patient {},2020-01-{:02},{}\n", row, row + 1, row);
+  EXPECT_THAT(error_of(text), HasSubstr("--drop id"));
+  CsvOptions options;
+  options.left_out = [](const std::vector<std::string>& names) {
+    EXPECT_THAT(names, ElementsAre("id", "day", "x"));
+    return std::vector<char>{1, 1, 0};
+  };
+  EXPECT_EQ(parse(text, options).values(29, 2), 29);
+}
+
 TEST(Csv, AsksForSeparators) {
-  EXPECT_THAT(error_of("a b\n1 2\n"), HasSubstr("Separate cells with commas"));
+  EXPECT_THAT(error_of("a\n1 2\n"), HasSubstr("Separate cells with commas"));
   EXPECT_THAT(error_of("a b\n1 2\n2\n3\n"), HasSubstr("Separate cells with commas"));
 }
 
@@ -161,7 +243,7 @@ TEST(Csv, RefusesWhatIsNoTable) {
   EXPECT_THAT(error_of("\xFF\xFE"
                        "a"),
               HasSubstr("UTF-16"));
-  EXPECT_THAT(error_of("\x1F\x8B\x08"), HasSubstr("compressed"));
+  EXPECT_THAT(error_of("\x1F\x8B\x08"), HasSubstr("compressed"));  // load() has unpacked it
   EXPECT_THAT(error_of("a,b\r1,2\r"), HasSubstr("CR alone"));
   EXPECT_THAT(error_of("a,\xE9t\xE9\n1,2\n"), HasSubstr("not UTF-8"));
 }

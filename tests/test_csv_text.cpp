@@ -101,7 +101,7 @@ TEST(CsvText, IdentifiersAreRefusedUnlessDeclared) {
   const std::string text = column_of("id", 40, [](int row) { return fmt::format("p{}", row % 22); });
   EXPECT_EQ(error_of(text),
             "[load_csv] t.csv: column 'id' looks like identifiers or free text such as 'p0': 22 of 40 cells are "
-            "different. Remove the column, or --kind id=nominal to use it all the same.");
+            "different. Leave it out with --drop id, or --kind id=nominal to use it all the same.");
   EXPECT_EQ(parse(text, {.labels = {"id"}}).columns[1].levels.size(), 22u);
   EXPECT_NO_THROW(parse(column_of("id", 44, [](int row) { return fmt::format("p{}", row % 22); })));
   EXPECT_NO_THROW(parse(column_of("id", 20, [](int row) { return fmt::format("p{}", row); })));
@@ -123,7 +123,7 @@ TEST(CsvText, DatesAreRefusedUnlessDeclared) {
         "2020-01-31 09:30:00.5+01:00", "1/31/2020 9:30 PM", "09:30", "31 January 2020", "2020-01"}) {
     const std::string text = "visit,a\n" + date + ",1\n" + date + ",2\n";
     EXPECT_THAT(error_of(text), AllOf(HasSubstr("column 'visit' holds dates or times such as"),
-                                      HasSubstr("days since the first"), HasSubstr("remove the column")))
+                                      HasSubstr("days since the first"), HasSubstr("leave the column out")))
         << date;
     EXPECT_THAT(parse(text, {.labels = {"visit"}}).columns[0].levels, ElementsAre(date));
   }

@@ -23,6 +23,7 @@
 #include "fansite/table/dataset.h"
 #include "fansite/table/findings.h"
 #include "fansite/table/npy.h"
+#include "gzip_writer.h"
 #include "properties.h"
 #include "support.h"
 #include "zip_writer.h"
@@ -85,6 +86,55 @@ TEST_F(FileTest, ViewsFilesPipesAndEmptyFiles) {
   std::thread writer([&] { std::ofstream(pipe) << std::string(300000, 'x'); });
   EXPECT_EQ(content(pipe).size(), 300000u);
   writer.join();
+}
+
+TEST_F(FileTest, PackedTablesAreKnownByWhatTheyHold) {
+  const std::string text = "a,b\n1,2\n3,4\n";
+  for (const char* name : {"t.csv.gz", "t.CSV.GZ", "t.txt.gz", "packed_all_the_same.csv"}) {
+    EXPECT_EQ(load(put(name, gzipped(text))).values, (Matrix(2, 2) << 1, 2, 3, 4).finished()) << name;
+  }
+  EXPECT_THAT(load(put("t.tsv.gz", gzipped("a b\tc,d\n1\t2\n"))).names, ElementsAre("a b", "c,d"));
+  EXPECT_EQ(load(put("not_packed.csv.gz", text)).rows(), 2);
+  EXPECT_THROW(load(put("t.npy.gz", gzipped(text))), UsageError);
+  EXPECT_THROW(load(put("zeros.csv.gz", gzipped(std::string(1 << 24, '\0')))), DataError);
+}
+
+TEST_F(FileTest, ColumnsCanBeLeftOutWhateverTheyHold) {
+  std::string text = "id,day,x,y,w\n";
+  for (int row = 0; row < 30; ++row) {
+    text += fmt::format("patient {},2020-01-{:02},{},{},{}\n", row, row + 1, row, row * row % 7, row % 3 + 1);
+  }
+  text += ",,,,1\n";
+  put("t.csv", text);
+  const auto loaded = [&](const TableRoles& roles, Missing missing = Missing::use) {
+    return load(path("t.csv"), {.missing = missing, .roles = roles});
+  };
+  EXPECT_THROW(loaded({}), DataError);
+  const Dataset dropped = loaded({.drop = {"id", "day"}});
+  EXPECT_THAT(dropped.names, ElementsAre("x", "y", "w"));
+  EXPECT_EQ(dropped.roles, (TableRoles{.drop = {"id", "day"}}));
+  const Dataset kept = loaded({.weight = "w", .only = {"y", "x"}});  // in the table's order
+  EXPECT_THAT(kept.names, ElementsAre("x", "y"));
+  EXPECT_EQ(kept.weights.size(), 31);
+  // Cells that are left out are not missing.
+  EXPECT_EQ(loaded({.only = {"w"}}, Missing::error).rows(), 31);
+  EXPECT_EQ(loaded({.only = {"x"}}, Missing::drop).dropped_rows, 1);
+  // What is said of a column that is left out does not matter, so that one file of kinds serves for all choices.
+  const Dataset kinds = loaded({.kinds = {{"x", ColumnKind::ordered}, {"y", ColumnKind::atoms}}, .only = {"x"}});
+  EXPECT_EQ(kinds.roles, (TableRoles{.kinds = {{"x", ColumnKind::ordered}}, .only = {"x"}}));
+  // The same of a table that is in memory.
+  const Dataset table{{"x", "y"}, Matrix::Ones(3, 2)};
+  EXPECT_THAT(with_roles(table, {.drop = {"x"}}).names, ElementsAre("y"));
+  EXPECT_NE(hash_of(with_roles(table, {.drop = {"x"}})), hash_of(table));
+
+  const auto error = [&](const TableRoles& roles) { return message_of<UsageError>([&] { loaded(roles); }); };
+  EXPECT_THAT(error({.drop = {"dya"}}), HasSubstr("Did you mean 'day'?"));
+  EXPECT_THAT(error({.only = {"z"}}), HasSubstr("The columns are 'id', 'day', 'x', 'y', 'w'"));
+  EXPECT_THAT(error({.kinds = {{"xx", ColumnKind::ordered}}, .only = {"x"}}), HasSubstr("no column is called 'xx'"));
+  EXPECT_THAT(error({.drop = {"x"}, .only = {"x"}}), HasSubstr("[drop] 'x' cannot be left out and kept at once"));
+  EXPECT_THAT(error({.weight = "w", .drop = {"w", "id", "day"}}), HasSubstr("[drop] 'w' is the weight of rows"));
+  EXPECT_THAT(error({.context = {"x"}, .drop = {"x", "id", "day"}}), HasSubstr("[drop] 'x' is context"));
+  EXPECT_THAT(error({.drop = {"id", "day", "x", "y", "w"}}), HasSubstr("every column is left out"));
 }
 
 /// Does something to a file when it is asked for the second time, which is while the file is read.

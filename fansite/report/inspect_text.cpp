@@ -108,6 +108,10 @@ std::string to_text(const TableSummary& summary) {
   if (!summary.roles.group.empty()) {
     text += wrapped(fmt::format("{} by '{}'", counted(summary.groups, "group"), excerpt(summary.roles.group)), "");
   }
+  if (!summary.roles.drop.empty()) {
+    text += wrapped(fmt::format("without {}, as asked for", quoted_list(summary.roles.drop)), "");
+  }
+  if (!summary.roles.only.empty()) text += wrapped("without the columns that were not asked for", "");
   std::size_t name_width = 6;
   constexpr std::size_t kWidestName = 24;
   for (const ColumnSummary& column : summary.columns) {

@@ -13,6 +13,7 @@
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
 #include "fansite/table/detail/csv_text.h"
+#include "fansite/table/detail/gzip.h"
 
 namespace fansite {
 namespace {
@@ -20,6 +21,47 @@ namespace {
 using namespace csv;  // the grammar
 
 // ---- The first row --------------------------------------------------------------------------------------------------
+
+bool is_number(std::string_view name) {
+  double value;
+  return parse_number(name, value);
+}
+
+/// The cells of a line that `text` begins with; none if its quotes are not in order.
+std::vector<std::string_view> cells_of(Span line, char separator) {
+  std::vector<std::string_view> cells;
+  bool well_formed = true;
+  each_cell(line, separator, [&](Index, const Cell& cell) {
+    cells.push_back(cell.text.view());
+    well_formed = well_formed && cell.well_formed;
+  });
+  return well_formed ? cells : std::vector<std::string_view>();
+}
+
+bool any_number(const std::vector<std::string_view>& cells) {
+  return std::any_of(cells.begin(), cells.end(), is_number);
+}
+
+/// Whether the rows have as many words, two or more, or all one more, a row name. Two words without any number may as
+/// well be one cell.
+bool blanks_separate(std::string_view text, bool header) {
+  constexpr int kLines = 100;
+  std::size_t words = 0, more = 0;
+  bool number = false;
+  int lines = 0;
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p != end && lines < kLines;) {
+    const Span line = next_line(p, end);
+    if (is_blank_line(line, ' ') || (lines > 0 && *line.begin == '#')) continue;
+    const std::vector<std::string_view> cells = cells_of(line, ' ');
+    if (lines == 0) words = cells.size();
+    if (lines == 1 && header && cells.size() == words + 1) more = 1;
+    if (cells.size() < 2 || cells.size() != words + (lines > 0 ? more : 0)) return false;
+    number = number || ((lines > 0 || !header) && any_number(cells));
+    ++lines;
+  }
+  return lines > (header ? 1 : 0) && (number || words > 2);
+}
 
 /// The separator of the first row, counted outside quotes. Without a header a comma may be a decimal sign, so any
 /// semicolon or tab outweighs it.
@@ -40,14 +82,10 @@ char detect_separator(std::string_view text, bool header) {
     tabs += c == '\t';
     cell_start = c == ',' || c == ';' || c == '\t' || (cell_start && c == ' ');
   }
+  if (commas + semicolons + tabs == 0 && blanks_separate(text, header)) return ' ';
   if (!header && semicolons + tabs > 0) commas = 0;
   if (tabs > std::max(commas, semicolons)) return '\t';
   return semicolons > commas ? ';' : ',';
-}
-
-bool is_number(const std::string& name) {
-  double value;
-  return parse_number(name, value);
 }
 
 void check_names(const std::vector<std::string>& names, const std::string& place) {
@@ -163,6 +201,41 @@ void check_line_ends(std::string_view text, const std::string& where) {
       where, kLongestFirstLine >> 20);
 }
 
+/// Settles the separator, past blank lines and comments; returns where the first row begins, which may be the names in
+/// the last comment.
+const char* begin_of_rows(const char* p, const char* end, const CsvOptions& options, Table& table) {
+  const auto separator_of = [&](const char* rows) {
+    const std::string_view text{rows, static_cast<std::size_t>(end - rows)};
+    return options.separator != '\0' ? options.separator : detect_separator(text, options.header);
+  };
+  const char* comment = nullptr;  // after its #
+  Index lines_before = 0;
+  for (const char* after = p; p != end; p = after) {
+    const Span line = next_line(after, end);
+    const bool blank = is_blank_line(line, '\t');
+    if (!blank && *line.begin != '#') break;
+    if (!blank && !options.header && is_missing(cell_at(line.begin, line.end, separator_of(p)).text.view())) break;
+    if (!blank) {
+      comment = line.begin + 1;
+      lines_before = table.header_lines;
+    }
+    ++table.header_lines;
+  }
+  if (p != end && options.header && comment != nullptr) {
+    table.separator = separator_of(comment);
+    const char *names_end = comment, *row_end = p;
+    const Span names = next_line(names_end, end);
+    const std::vector<std::string_view> cells = cells_of(next_line(row_end, end), table.separator);
+    const bool as_many = cells.size() > 1 && cells_of(names, table.separator).size() == cells.size();
+    if (as_many && (!is_blank(*comment, '\0') || any_number(cells))) {
+      table.header_lines = lines_before;
+      return comment;
+    }
+  }
+  table.separator = separator_of(p);
+  return p;
+}
+
 /// Settles separator, names and where the body is.
 Table read_first_row(std::string_view text, const std::string& where, const CsvOptions& options) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -174,10 +247,9 @@ Table read_first_row(std::string_view text, const std::string& where, const CsvO
   const char* end = p + text.size();
   while (end != p && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' ')) --end;
   check_data(end != p, "[load_csv] {} is empty. It needs a header of names and rows of numbers.", where);
-  for (const char* line = p; is_blank_line(next_line(line, end), '\t'); p = line) ++table.header_lines;
-
-  const std::string_view rest{p, static_cast<std::size_t>(end - p)};
-  table.separator = options.separator != '\0' ? options.separator : detect_separator(rest, options.header);
+  p = begin_of_rows(p, end, options, table);
+  check_data(p != end, "[load_csv] {} holds nothing but comments. It needs a header of names and rows of numbers.",
+             where);
   while (end != p && (end[-1] == '\n' || end[-1] == '\r' || is_blank(end[-1], table.separator))) --end;
   const char* first_row = p;
   for (;; ++p) {
@@ -227,7 +299,7 @@ void drop_empty_rows(Table& table) {
 void check_beginning(std::string_view beginning, const std::string& where) {
   check_data(!beginning.starts_with("\xFF\xFE") && !beginning.starts_with("\xFE\xFF"),
              "[load_csv] {} is UTF-16 text. Save it as UTF-8.", where);
-  check_data(!beginning.starts_with("\x1F\x8B") && !beginning.starts_with("PK\x03\x04"),
+  check_data(!is_gzip(beginning) && !beginning.starts_with("PK\x03\x04"),
              "[load_csv] {} is compressed. Unpack it first.", where);
   check_zero_bytes(beginning, where);
   if (beginning.size() >= kLongestFirstLine) check_line_ends(beginning, where);
@@ -235,10 +307,12 @@ void check_beginning(std::string_view beginning, const std::string& where) {
 
 Dataset parse_csv(std::string_view text, const std::string& where, const CsvOptions& options) {
   Table table = read_first_row(text, where, options);
+  if (options.left_out) table.left_out = options.left_out(table.names);
   drop_empty_rows(table);
   std::vector<Chunk> chunks = split_lines(table.body, options.chunk_bytes);
   count_rows(table, chunks);
   const Index rows = chunks.back().first_row + chunks.back().rows;
+  check_data(rows > 0, "[load_csv] {} has no rows but comments. It needs rows of numbers.", where);
 
   // A full row has at least one byte per cell. If the text is too short for that, a row is ragged, and finding it comes
   // before asking for the memory of a table that is not there.
@@ -265,10 +339,12 @@ Dataset parse_csv(std::string_view text, const std::string& where, const CsvOpti
 
 namespace {
 
-/// Quoted unless it reads back as it is; any separator counts, so that detection cannot be misled.
-std::string quoted_name(const std::string& name) {
+/// Quoted unless it reads back as it is; any separator counts, so that detection cannot be misled. `alone`: there is no
+/// other column, so that blanks may seem to separate.
+std::string quoted_name(const std::string& name, bool alone) {
   const bool plain = !name.empty() && name.find_first_of(",;\t\"\r\n") == std::string::npos && name.front() != ' ' &&
-                     name.back() != ' ' && !name.starts_with("\xEF\xBB\xBF");
+                     name.back() != ' ' && name.front() != '#' && !name.starts_with("\xEF\xBB\xBF") &&
+                     !(alone && name.find(' ') != std::string::npos);
   if (plain) return name;
   return in_quotes(name);
 }
@@ -277,7 +353,7 @@ std::string header_line(const Dataset& data, char separator) {
   std::string line;
   for (const std::string& name : data.names) {
     if (!line.empty()) line += separator;
-    line += quoted_name(name);
+    line += quoted_name(name, data.names.size() == 1);
   }
   return line + '\n';
 }
@@ -286,7 +362,8 @@ std::string header_line(const Dataset& data, char separator) {
 std::vector<std::vector<std::string>> quoted_labels(const Dataset& data) {
   std::vector<std::vector<std::string>> labels(data.names.size());
   for (std::size_t j = 0; j < data.columns.size(); ++j) {
-    for (const std::string& level : data.columns[j].levels) labels[j].push_back(quoted_name(level));
+    for (const std::string& level : data.columns[j].levels)
+      labels[j].push_back(quoted_name(level, data.columns.size() == 1));
   }
   return labels;
 }

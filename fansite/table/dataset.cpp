@@ -14,6 +14,7 @@
 #include "fansite/base/special.h"
 #include "fansite/base/text.h"
 #include "fansite/table/csv.h"
+#include "fansite/table/detail/gzip.h"
 #include "fansite/table/npy.h"
 
 namespace fansite {
@@ -70,7 +71,9 @@ std::uint64_t hash_of(const Dataset& data, std::uint64_t values_hash) {
   return hash.value();
 }
 
-int Dataset::index_of(std::string_view name) const {
+int Dataset::index_of(std::string_view name) const { return column_called(name, names); }
+
+int column_called(std::string_view name, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   const std::string near = nearest_name(name, names);
@@ -93,18 +96,30 @@ Dataset from_array(NpyArray array, const std::string& where) {
   return {std::move(names), std::move(array.values)};
 }
 
+/// The text of a file, packed or not, whatever its name says.
+Dataset load_text(const std::string& path, bool tabs, const LoadOptions& options) {
+  constexpr std::size_t kBeginning = std::size_t{1} << 16;
+  const std::string where = path == "-" ? "standard input" : path;
+  const auto look = [&](std::string_view beginning) { check_beginning(beginning, where); };
+  const FileView file(path, options.progress, [&](std::string_view beginning) {
+    is_gzip(beginning) ? look(gunzip_beginning(beginning, kBeginning)) : look(beginning);
+  });
+  CsvOptions csv{.header = options.header, .separator = tabs ? '\t' : '\0', .text = options.text};
+  csv.left_out = [&](const std::vector<std::string>& names) { return left_out(names, options.roles); };
+  for (const auto& [name, kind] : options.roles.kinds) {
+    if (kind == ColumnKind::nominal) csv.labels.push_back(name);
+  }
+  if (!options.roles.group.empty()) csv.labels.push_back(options.roles.group);
+  if (!is_gzip(file.bytes())) return parse_csv(file.bytes(), where, csv);
+  return parse_csv(gunzip(file.bytes(), where, look, options.progress), where, csv);
+}
+
 Dataset load_any(const std::string& path, const LoadOptions& options) {
   const std::string lower = lower_case(path);
-  const bool tabs = lower.ends_with(".tsv");
-  if (path == "-" || tabs || lower.ends_with(".csv") || lower.ends_with(".txt")) {
-    const std::string where = path == "-" ? "standard input" : path;
-    const FileView file(path, options.progress, [&](std::string_view beginning) { check_beginning(beginning, where); });
-    CsvOptions csv{.header = options.header, .separator = tabs ? '\t' : '\0', .text = options.text};
-    for (const auto& [name, kind] : options.roles.kinds) {
-      if (kind == ColumnKind::nominal) csv.labels.push_back(name);
-    }
-    if (!options.roles.group.empty()) csv.labels.push_back(options.roles.group);
-    return parse_csv(file.bytes(), where, csv);
+  const std::string unpacked = lower.ends_with(".gz") ? lower.substr(0, lower.size() - 3) : lower;
+  const bool tabs = unpacked.ends_with(".tsv");
+  if (path == "-" || tabs || unpacked.ends_with(".csv") || unpacked.ends_with(".txt")) {
+    return load_text(path, tabs, options);
   }
   if (lower.ends_with(".npy")) {
     const FileView file(path, options.progress);
@@ -117,15 +132,15 @@ Dataset load_any(const std::string& path, const LoadOptions& options) {
     return from_array(archive.read(name), fmt::format("{}, array '{}'", path, excerpt(name)));
   }
   throw UsageError(
-      fmt::format("[load] '{}' has an unknown ending. Known are .csv, .tsv, .txt, .npy and .npz, and '-' for CSV on "
-                  "standard input.",
+      fmt::format("[load] '{}' has an unknown ending. Known are .csv, .tsv, .txt, .npy and .npz, .csv.gz and its "
+                  "kin, and '-' for CSV on standard input.",
                   path));
 }
 
 }  // namespace
 
 Dataset load(const std::string& path, const LoadOptions& options) {
-  Dataset data = load_any(path, options);
+  Dataset data = chosen_columns(load_any(path, options), options.roles);
   if (options.missing == Missing::error) require_complete(data);
   if (options.missing == Missing::drop) data = drop_missing(std::move(data));
   return options.roles.empty() ? data : with_roles(std::move(data), options.roles);

@@ -35,6 +35,9 @@ struct Dataset {
   int index_of(std::string_view name) const;
 };
 
+/// The place of a column; a UsageError that suggests the nearest name if there is none called so.
+int column_called(std::string_view name, const std::vector<std::string>& names);
+
 /// A number that another table, or one with other names, almost surely does not have. Kinds, levels, context, weights
 /// and groups count where there are any.
 std::uint64_t hash_of(const Dataset& data);
@@ -62,9 +65,9 @@ struct LoadOptions {
   const Progress* progress = nullptr;  ///< can stop the wait for standard input or a pipe
 };
 
-/// Reads .csv, .tsv, .txt, .npy or .npz by the file's ending; "-" is CSV on standard input. An .npz gives its array
-/// `data`, else `X`, else its only 2-D array. Throws a DataError that names the place, and what with_roles throws. Does
-/// not judge the values.
+/// Reads .csv, .tsv, .txt (also packed: .csv.gz …), .npy or .npz by the file's ending; "-" is CSV on standard input. An
+/// .npz gives its array `data`, else `X`, else its only 2-D array. Columns that the roles leave out are not looked at.
+/// Throws a DataError that names the place, and what with_roles throws. Does not judge the values.
 Dataset load(const std::string& path, const LoadOptions& options = {});
 
 /// The table without its rows that have a missing cell; dropped_rows counts them. A DataError if none is left.

@@ -46,24 +46,25 @@ std::string why_no_levels(std::string_view column, bool first_column, const std:
   const auto dates = static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), csv::is_date));
   if (2 * dates >= cells.size()) {
     return fmt::format(
-        "column '{}' holds dates or times such as '{}'. Give a number, for example days since the first, or remove the "
-        "column; --kind {}=nominal uses them as labels.",
-        name, excerpt(cells[0]), name);
+        "column '{}' holds dates or times such as '{}'. Give a number, for example days since the first, or leave "
+        "the column out (--drop {}); --kind {}=nominal uses them as labels.",
+        name, excerpt(cells[0]), name, name);
   }
   std::vector<std::string_view> labels = cells;
   std::sort(labels.begin(), labels.end());
   const auto levels = static_cast<std::size_t>(std::unique(labels.begin(), labels.end()) - labels.begin());
   if (levels > kFewestIdentifiers && 2 * levels > cells.size()) {
     return fmt::format(
-        "column '{}' looks like {} such as '{}': {} of {} cells are different. Remove the column, or --kind {}=nominal "
-        "to use it all the same.",
-        name, first_column ? "row names" : "identifiers or free text", excerpt(cells[0]), levels, cells.size(), name);
+        "column '{}' looks like {} such as '{}': {} of {} cells are different. Leave it out with --drop {}, or "
+        "--kind {}=nominal to use it all the same.",
+        name, first_column ? "row names" : "identifiers or free text", excerpt(cells[0]), levels, cells.size(), name,
+        name);
   }
   if (levels > kMostLevels) {
     return fmt::format(
-        "column '{}' holds {} different texts such as '{}', more than {}. Merge the rare ones, remove the column, or "
-        "--kind {}=nominal to use it all the same.",
-        name, levels, excerpt(cells[0]), kMostLevels, name);
+        "column '{}' holds {} different texts such as '{}', more than {}. Merge the rare ones, --drop {} to leave the "
+        "column out, or --kind {}=nominal to use it all the same.",
+        name, levels, excerpt(cells[0]), kMostLevels, name, name);
   }
   return "";
 }

@@ -15,6 +15,10 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // ---- One role each --------------------------------------------------------------------------------------------------
 
 std::string number_text(double value) {
@@ -85,11 +89,18 @@ std::vector<int> checked_groups(const Dataset& data, int index) {
 
 /// Each column has one role.
 void check_roles(const TableRoles& roles) {
+  for (const std::string& name : roles.drop) {
+    check(!contains(roles.only, name), "[drop] '{}' cannot be left out and kept at once: leave one out.",
+          excerpt(name));
+    const bool has_role = name == roles.weight || name == roles.group || contains(roles.context, name);
+    check(!has_role, "[drop] '{}' is {}, so it cannot be left out.", excerpt(name),
+          name == roles.weight  ? "the weight of rows"
+          : name == roles.group ? "the group of rows"
+                                : "context");
+  }
   std::vector<DeclaredKind> kinds;
   add_kinds(kinds, roles.kinds);
-  const auto is_context = [&](const std::string& name) {
-    return std::find(roles.context.begin(), roles.context.end(), name) != roles.context.end();
-  };
+  const auto is_context = [&](const std::string& name) { return contains(roles.context, name); };
   check(roles.weight.empty() || roles.weight != roles.group,
         "[group] '{}' cannot be weight and group at once: leave one out.", excerpt(roles.group));
   for (const std::string& taken : {roles.weight, roles.group}) {
@@ -105,10 +116,44 @@ void check_roles(const TableRoles& roles) {
 
 }  // namespace
 
+bool TableRoles::leave_out(std::string_view name) const {
+  if (contains(drop, name)) return true;
+  return !only.empty() && !contains(only, name) && !contains(context, name) && name != weight && name != group;
+}
+
+std::vector<char> left_out(const std::vector<std::string>& names, const TableRoles& roles) {
+  std::vector<char> out(names.size(), 0);
+  if (roles.drop.empty() && roles.only.empty()) return out;
+  check_roles(roles);
+  for (const auto* named : {&roles.drop, &roles.only}) {
+    for (const std::string& name : *named) column_called(name, names);
+  }
+  for (const DeclaredKind& declared : roles.kinds) column_called(declared.first, names);
+  for (std::size_t j = 0; j < names.size(); ++j) out[j] = roles.leave_out(names[j]) ? 1 : 0;
+  check(std::count(out.begin(), out.end(), 0) > 0, "[drop] every column is left out, so nothing can be learnt.");
+  return out;
+}
+
+Dataset chosen_columns(Dataset data, const TableRoles& roles) {
+  if (data.roles.drop == roles.drop && data.roles.only == roles.only) return data;
+  const std::vector<char> out = left_out(data.names, roles);
+  std::vector<int> columns;
+  for (int j = 0; j < data.variables(); ++j) {
+    if (out[at(j)] == 0) columns.push_back(j);
+  }
+  if (columns.size() < data.names.size()) data = take_columns(data, columns);
+  data.roles.drop = roles.drop;
+  data.roles.only = roles.only;
+  return data;
+}
+
 Dataset with_roles(Dataset data, const TableRoles& roles) {
   check_roles(roles);
+  data = chosen_columns(std::move(data), roles);
   data.columns.resize(data.names.size());
-  for (const DeclaredKind& declared : roles.kinds) declare_kind(data, declared);
+  for (const DeclaredKind& declared : roles.kinds) {
+    if (!roles.leave_out(declared.first)) declare_kind(data, declared);
+  }
   for (const std::string& name : roles.context) data.columns[at(data.index_of(name))].context = true;
   std::vector<char> kept(data.names.size(), 1);
   if (!roles.weight.empty()) {
@@ -131,6 +176,7 @@ Dataset with_roles(Dataset data, const TableRoles& roles) {
         "[context] every column is context, so nothing can be learnt: leave one out.");
   if (columns.size() < data.names.size()) data = take_columns(data, columns);
   data.roles = roles;
+  std::erase_if(data.roles.kinds, [&](const DeclaredKind& declared) { return roles.leave_out(declared.first); });
   return data;
 }
 

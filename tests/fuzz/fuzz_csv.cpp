@@ -44,7 +44,7 @@ bool same(const Dataset& a, const Dataset& b) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   for (const bool header : {true, false}) {
-    for (const char separator : {'\0', '\t'}) {
+    for (const char separator : {'\0', '\t', ' '}) {
       const Outcome whole = parse(text, {.header = header, .separator = separator});
       const Outcome pieces = parse(text, {.header = header, .separator = separator, .chunk_bytes = 7});
       require(whole.error == pieces.error && is_utf8(whole.error));
@@ -53,6 +53,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       require(same(whole.data, parse_csv(to_csv(whole.data), "again")));
       inspect(whole.data);
     }
+    // Whatever a column holds that is left out, the others are as they were.
+    const Outcome all = parse(text, {.header = header});
+    const auto first = [](const std::vector<std::string>& names) {
+      std::vector<char> out(names.size(), 0);
+      out.front() = 1;
+      return out;
+    };
+    const Outcome others = parse(text, {.header = header, .left_out = first});
+    require(!all.error.empty() || (others.error.empty() && others.data.names == all.data.names));
     // Columns of labels by request, and none at all.
     parse(text, {.header = header, .labels = {"a", "x1"}});
     const Outcome numbers = parse(text, {.header = header, .text = false});

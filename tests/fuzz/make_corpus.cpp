@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, npy, npz, model, network_model,
+// Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, gzip, npy, npz, model, network_model,
 // score_checkpoint, training_checkpoint, learning_checkpoint, search_checkpoint, pieces_checkpoint, result, comparison,
 // knowledge and kinds with files that are right and nearly right. Made, not committed.
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../gzip_writer.h"
 #include "../zip_writer.h"
 #include "comparison_input.h"
 #include "fansite/base/detail/finished_pieces.h"
@@ -55,10 +56,25 @@ Seeds csv_seeds() {
           "\"a,b\n1,2\n",
           "a,b\r1,2\r",
           "a b\n1 2\n",
+          "  alpha\t beta \r\n 1.5   -\r\n 2 \t? \r\n",
+          "\"a b\" c\n1 \"x y\"\n2,5 z\n",
+          "a b\ng1 1 2\ng2 3 4\n",
+          "# by me\n# a,b\n1,2\n#3,4\n# 5\n#N/A,6\n",
+          "#id\tx\nr1\t1\n#r2\t2\n",
+          "colour,b\n\"#red\",1\n#blue,2\n",
+          "strand,a\n+,1\n-,2\n",
           "\xFF\xFE"
           "a",
           "gr\xC3\xB6\xC3\x9F"
           "e,\xE9\n1,2\n"};
+}
+
+Seeds gzip_seeds() {
+  const std::string packed = gzipped("a,b\n1,2\n");
+  Seeds seeds = {"", packed, packed + packed, packed + std::string(8, '\0'), packed + "x", gzipped("")};
+  seeds.push_back(packed.substr(0, packed.size() / 2));
+  seeds.push_back(gzipped(std::string(3000, '1')));
+  return seeds;
 }
 
 std::string dict(const std::string& type, const std::string& shape, const std::string& fortran = "False") {
@@ -345,6 +361,7 @@ int main(int argc, char** argv) {
   try {
     const std::filesystem::path root = argv[1];
     write(root / "csv", csv_seeds());
+    write(root / "gzip", gzip_seeds());
     write(root / "npy", npy_seeds());
     write(root / "npz", npz_seeds());
     write(root / "model", model_seeds());

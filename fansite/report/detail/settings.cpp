@@ -46,6 +46,8 @@ void add_roles(const TableRoles& roles, Json& settings) {
   if (!roles.context.empty()) table["context"] = roles.context;
   if (!roles.weight.empty()) table["weight"] = roles.weight;
   if (!roles.group.empty()) table["group"] = roles.group;
+  if (!roles.drop.empty()) table["drop"] = roles.drop;
+  if (!roles.only.empty()) table["only"] = roles.only;
 }
 
 Json settings_json(const BoundariesResult& run) {
@@ -117,6 +119,8 @@ TableRoles roles_in(const Json& settings) {
   if (table.contains("context")) table.at("context").get_to(roles.context);
   roles.weight = table.value("weight", std::string());
   roles.group = table.value("group", std::string());
+  if (table.contains("drop")) table.at("drop").get_to(roles.drop);
+  if (table.contains("only")) table.at("only").get_to(roles.only);
   return roles;
 }
 

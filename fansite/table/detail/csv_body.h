@@ -24,9 +24,28 @@ struct Table {
   Index padding = 0;  // columns without a name after the last
   Span body{nullptr, nullptr};
   Index header_lines = 0;
+  std::vector<char> left_out;  // per column; empty: none is
   Index columns() const { return static_cast<Index>(names.size()); }
-  bool counts(Span line) const { return columns() == 1 || !is_blank_line(line, separator); }
+  bool is_left_out(std::size_t column) const { return !left_out.empty() && left_out[column] != 0; }
+  /// Whether a line that begins with # is a comment (csv.h).
+  bool is_comment(Span line) const;
+  bool counts(Span line) const {
+    if (line.begin != line.end && *line.begin == '#' && is_comment(line)) return false;
+    return columns() == 1 || !is_blank_line(line, separator);
+  }
 };
+
+/// Calls visit(column, cell) for each cell of a line; returns their number.
+template <class Visit>
+Index each_cell(Span line, char separator, const Visit& visit) {
+  Index column = 0;
+  for (const char* p = line.begin;; ++p) {
+    const Cell cell = cell_at(p, line.end, separator);
+    visit(column++, cell);
+    p = cell.after;
+    if (p == line.end) return column;
+  }
+}
 
 inline std::string unescaped(std::string_view text) {
   std::string name;

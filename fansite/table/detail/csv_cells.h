@@ -47,6 +47,17 @@ inline bool is_blank_line(Span line, char separator) {
   return line.begin == line.end;
 }
 
+/// Where a cell ends whose text does at `p`: of several blanks that separate, the last; those at the end of a line
+/// separate nothing.
+inline const char* end_of_cell(const char* p, const char* end, char separator, bool lines) {
+  if (separator != ' ') return p;
+  const char* next = p;
+  while (next != end && is_blank(*next, separator)) ++next;
+  if (lines && next != end && *next == '\r' && (next + 1 == end || next[1] == '\n')) ++next;
+  const bool line_ends = next == end || (lines && *next == '\n');
+  return line_ends || next == p ? next : next - 1;
+}
+
 struct Cell {
   Span text;          // trimmed, without quotes; "" escapes stay as they are
   const char* after;  // the separator that ends the cell, or the end of the text
@@ -57,7 +68,9 @@ struct Cell {
 /// The cell that begins at `p`. With `lines`, unquoted line breaks end a cell too and quoted ones belong to it.
 inline Cell cell_at(const char* p, const char* end, char separator, bool lines = false) {
   while (p != end && is_blank(*p, separator)) ++p;
-  const auto ends_cell = [&](char c) { return c == separator || (lines && c == '\n'); };
+  const auto ends_cell = [&](char c) {
+    return c == separator || (lines && c == '\n') || (separator == ' ' && c == '\t');
+  };
   Cell cell{{p, p}, p};
   if (p != end && *p == '"') {
     cell.quoted = true;
@@ -70,11 +83,12 @@ inline Cell cell_at(const char* p, const char* end, char separator, bool lines =
       if (!is_blank(*p, separator) && *p != '\r') cell.well_formed = false;
       ++p;
     }
-    cell.after = p;
+    cell.after = end_of_cell(p, end, separator, lines);
     return cell;
   }
   while (p != end && !ends_cell(*p)) ++p;
-  cell.text.end = cell.after = p;
+  cell.text.end = p;
+  cell.after = end_of_cell(p, end, separator, lines);
   if (lines && cell.text.begin != p && p[-1] == '\r' && (p == end || *p == '\n')) --cell.text.end;
   cell.text = trimmed(cell.text, separator);
   return cell;
@@ -171,6 +185,7 @@ inline const char* parse_short_decimal(const char* p, const char* end, double& v
 
 /// Fills out[0..columns) from one line; false if anything about it is wrong, whose diagnosis is not worth time here.
 inline bool parse_line(Span line, char separator, Index columns, double* out) {
+  if (separator == ' ') line = trimmed(line, separator);
   const char* p = line.begin;
   for (Index column = 0; column < columns; ++column) {
     double value;

@@ -29,18 +29,6 @@ void each_row(const Table& table, const Chunk& chunk, const Visit& visit) {
   }
 }
 
-/// Calls visit(column, cell) for each cell of a line; returns their number.
-template <class Visit>
-Index each_cell(Span line, char separator, const Visit& visit) {
-  Index column = 0;
-  for (const char* p = line.begin;; ++p) {
-    const Cell cell = cell_at(p, line.end, separator);
-    visit(column++, cell);
-    p = cell.after;
-    if (p == line.end) return column;
-  }
-}
-
 /// What is wrong with the cells of a line as such; "": nothing.
 std::string broken(const Table& table, Span line) {
   Index quote = -1, unnamed = -1;
@@ -59,6 +47,15 @@ std::string broken(const Table& table, Span line) {
                            : "Does the row begin with a row name, end in a separator or use decimal commas?");
   }
   if (unnamed >= 0) return fmt::format("column {} has cells but no name; name it.", unnamed + 1);
+  if (line.begin != line.end && *line.begin == '#' && table.columns() > 1) {
+    const std::string_view first = cell_at(line.begin, line.end, table.separator).text.view();
+    if (!is_missing(first)) {
+      return fmt::format(
+          "the line can be a comment or a row that begins with '{}'. Write a blank after the # of a "
+          "comment, or quotes around the cell.",
+          excerpt(first));
+    }
+  }
   return "";
 }
 
@@ -128,6 +125,14 @@ class Reader {
     for (std::size_t row = 0; row < text.cells.size(); ++row) {
       if (!is_absent(text.cells[row])) present_.push_back(row);
     }
+    // Beside nothing but +, a - is the other sign: the strand of a gene, the outcome of a test.
+    if (present_.empty() || std::any_of(present_.begin(), present_.end(), [&](auto row) { return cell(row) != "+"; })) {
+      return;
+    }
+    present_.clear();
+    for (std::size_t row = 0; row < text.cells.size(); ++row) {
+      if (cell(row) == "-" || !is_absent(cell(row))) present_.push_back(row);
+    }
   }
 
   std::optional<Complaint> read(Eigen::Ref<Vector> values, Column& column) {
@@ -176,7 +181,7 @@ class Reader {
       if (counts[s] == present_.size()) possible.push_back(kStyles[s]);
     }
     const bool two = possible.size() > 1 && possible[0].notation == Notation::commas;
-    if (two && table_.separator == '\t') {
+    if (two && (table_.separator == '\t' || table_.separator == ' ')) {
       for (const std::size_t row : present_) {
         if (cell(row).find(',') == std::string_view::npos) continue;
         return complaint(
@@ -193,8 +198,8 @@ class Reader {
 
   Complaint unseparated(std::size_t row) const {
     return complaint(row, true,
-                     fmt::format("column '{}' holds the text '{}'. Separate cells with commas, semicolons or tabs, as "
-                                 "in the header.",
+                     fmt::format("column '{}' holds the text '{}'. Separate cells with commas, semicolons, tabs or "
+                                 "blanks, as in the header.",
                                  name(), excerpt(cell(row))));
   }
 
@@ -281,7 +286,7 @@ std::vector<TextColumn> read_plain(const Table& table, const std::vector<Chunk>&
     const bool labels =
         std::find(options.labels.begin(), options.labels.end(), table.names[column]) != options.labels.end();
     const bool text = std::any_of(odd.begin(), odd.end(), [&](const auto& marks) { return marks[column] != 0; });
-    if (!labels && !text) continue;
+    if ((!labels && !text) || table.is_left_out(column)) continue;
     const auto rows = static_cast<std::size_t>(values.rows());
     found.push_back({static_cast<Index>(column), labels, std::vector<std::string_view>(rows), std::vector<char>(rows)});
   }
@@ -305,6 +310,14 @@ void read_cells(const Table& table, const std::vector<Chunk>& chunks, std::vecto
 }
 
 }  // namespace
+
+bool Table::is_comment(Span line) const {
+  if (is_missing(cell_at(line.begin, line.end, separator).text.view())) return false;
+  if (columns() == 1 || line.end - line.begin == 1 || is_blank(line.begin[1], separator)) return true;
+  double value;
+  const std::string_view first = cell_at(line.begin + 1, line.end, separator).text.view();
+  return parse_number(first, value) || each_cell(line, separator, [](Index, const Cell&) {}) != columns();
+}
 
 void check_lines(const Table& table, const std::vector<Chunk>& chunks) {
   std::vector<std::pair<Index, std::string>> found(chunks.size(), {-1, ""});
