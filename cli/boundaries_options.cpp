@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "cli/offers.h"
+
 namespace fansite::cli {
 
 void BoundaryMethodOptions::add_to(CLI::App& command, const std::string& option,
@@ -12,6 +14,7 @@ void BoundaryMethodOptions::add_to(CLI::App& command, const std::string& option,
       command
           .add_option(option, method_, "how boundaries are found: " + either(methods.names()) + " (fansite methods)")
           ->capture_default_str();
+  offer(choice_, methods.names());
   options_.add(command, methods, left_out);
 }
 
@@ -45,18 +48,24 @@ RunParams RunOptions::parsed(bool resumable, const std::string& out, const Commo
   const bool to_file = !out.empty() && out != "-" && !device;
   check(!resume || to_file || !run.checkpoint.empty(),
         "[--resume] there is nothing to go on from without --out or --checkpoint");
-  if (!run.checkpoint.empty() || !to_file) return run;
-  run.checkpoint = out + ".checkpoint";
+  const bool named = !run.checkpoint.empty();
+  if (!named && !to_file) return run;
+  if (!named) run.checkpoint = out + ".checkpoint";
   const bool left = CheckpointFiles(run.checkpoint).any();
-  check(resume || !left, "[--out] {} is left from an interrupted run; add --resume to go on from there, or delete it",
-        run.checkpoint);
-  if (resume && !left) say(common, fmt::format("there is no {}; starting from the beginning", run.checkpoint));
+  check(resume || named || !left,
+        "[--out] {} is left from an interrupted run; add --resume to go on from there, or delete it", run.checkpoint);
+  if (resume && !left) {
+    say(common, fmt::format("nothing to resume: there is no {}{}; starting from the beginning", run.checkpoint,
+                            to_file && std::filesystem::exists(out) ? ", and " + out + " is there already" : ""));
+  }
   return run;
 }
 
 void KnowledgeOption::add_to(CLI::App& command) {
-  command.add_option("--knowledge", path,
-                     "a file of edges that must or cannot be, tiers, roots, sinks, members (docs/knowledge.md)");
+  command
+      .add_option("--knowledge", path,
+                  "a file of edges that must or cannot be, tiers, roots, sinks, members (docs/knowledge.md)")
+      ->type_name(kFile);
 }
 
 Knowledge KnowledgeOption::load(const Dataset& data) const {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/offers.h"
 #include "fansite/base/error.h"
 
 namespace fansite::cli {
@@ -17,24 +18,39 @@ void CommonOptions::add_to(CLI::App& command) {
 }
 
 void TableOptions::add_to(CLI::App& command) {
-  command.add_option("DATA", path, ".csv or .tsv with a header, .npy, .npz; - reads CSV from standard input")
-      ->required();
-  command.add_option("--missing", missing, "missing cells: use the rows as far as they go, drop the rows, or an error")
-      ->check(CLI::IsMember(all_names<Missing>()))
-      ->capture_default_str();
+  command
+      .add_option("DATA", path,
+                  ".csv, .tsv or .txt with a header (also .csv.gz), .npy, .npz; - reads CSV from standard input")
+      ->required()
+      ->type_name(kFile);
+  command.add_option("--drop", options.roles.drop, "a column that is left out, whatever it holds (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name(kColumn);
+  command
+      .add_option("--only", options.roles.only,
+                  "a column that stays; others go, but those of --context, --weight and --group (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name(kColumn);
+  CLI::Option* absent =
+      command
+          .add_option("--missing", missing, "missing cells: use the rows as far as they go, drop the rows, or an error")
+          ->check(CLI::IsMember(all_names<Missing>()))
+          ->capture_default_str();
+  offer(absent, all_names<Missing>());
   command.add_flag("!--no-header", options.header, "the first row of a CSV is data; names are x1, x2, ...");
   const std::string all = either(all_names<ColumnKind>());
   command.add_option("--kind", kinds, fmt::format("NAME=KIND: what a column is, {} (repeatable)", all))
       ->allow_extra_args(false)
       ->type_name("TEXT");
-  command.add_option("--kinds", kinds_file, "a file of lines NAME=KIND, or CSV name,kind");
+  command.add_option("--kinds", kinds_file, "a file of lines NAME=KIND, or CSV name,kind")->type_name(kFile);
   command
       .add_option("--context", options.roles.context,
                   "a column that is conditioned on everywhere, such as batch or site (repeatable)")
       ->allow_extra_args(false)
-      ->type_name("TEXT");
-  command.add_option("--weight", options.roles.weight, "the column of the rows' weights");
-  command.add_option("--group", options.roles.group, "a column; rows that share a value of it are not independent");
+      ->type_name(kColumn);
+  command.add_option("--weight", options.roles.weight, "the column of the rows' weights")->type_name(kColumn);
+  command.add_option("--group", options.roles.group, "a column; rows that share a value of it are not independent")
+      ->type_name(kColumn);
 }
 
 Dataset TableOptions::load(const CommonOptions& common, const Progress& progress) {

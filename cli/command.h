@@ -33,7 +33,12 @@ void add_methods(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_report(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_completion(CLI::App& app);
+void add_help(CLI::App& app);  ///< the last, which knows the others
 void add_bench_flow(CLI::App& bench);
+
+/// What `--help` prints.
+std::string help_of(const CLI::App& command);
 
 /// Options that every long command has.
 struct CommonOptions {

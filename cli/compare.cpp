@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/live_table.h"
+#include "cli/offers.h"
 #include "cli/parameter_options.h"
 #include "fansite/base/duration.h"
 #include "fansite/base/run_lock.h"
@@ -120,7 +121,8 @@ std::string checkpoint_for(const CompareOptions& options) {
   check(options.resume || !left,
         "[--out] {} is left from an interrupted comparison; add --resume to go on from there, or delete it", path);
   if (options.resume && !left && !std::filesystem::exists(options.out)) {
-    say(options, fmt::format("there is no {}; starting from the beginning", path));
+    say(options,
+        fmt::format("nothing to resume: there is neither {} nor {}; starting from the beginning", path, options.out));
   }
   return path;
 }
@@ -195,6 +197,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--truth", options->truth,
                       "score against this graph: dag.csv (A[i][j] = 1 means i -> j), or an .npz with the array `dag`");
   options->parameters.add(*command, CompareParams());
+  offer(command->get_option("--methods"), words_for_methods());
   command->add_option(
       "--simulate", options->simulate,
       "tables with known truth instead of DATA: options of `simulate`, as in nodes=30,sem=gp,rows=1000");

@@ -8,6 +8,7 @@
 
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
+#include "cli/offers.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/error.h"
 #include "fansite/base/run_lock.h"
@@ -132,6 +133,7 @@ void run(DagOptions& options) {
   const CausalGraphResult result = resumable(params.run.checkpoint, [&] {
     return causal_graph(context, options.boundaries.empty() ? nullptr : &links, params);
   });
+  progress.end();
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
@@ -159,10 +161,11 @@ void add_dag(CLI::App& app) {
   options->table.add_to(*command);
   command->add_option("--boundaries", options->boundaries,
                       "a result of `fansite mb` for this table; default: boundaries are found first");
-  command
-      ->add_option("--method", options->method,
-                   "how the graph is found: " + either(graph_methods().names()) + " (fansite methods)")
-      ->capture_default_str();
+  offer(command
+            ->add_option("--method", options->method,
+                         "how the graph is found: " + either(graph_methods().names()) + " (fansite methods)")
+            ->capture_default_str(),
+        graph_methods().names());
   options->parameters.add(*command, graph_methods());
   options->boundary_method.add_to(*command, "--boundary-method", {"refine"});  // the graph comes anyway
   options->knowledge.add_to(*command);

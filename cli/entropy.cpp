@@ -8,6 +8,7 @@
 
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
+#include "cli/offers.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/error.h"
 #include "fansite/base/run_lock.h"
@@ -24,6 +25,8 @@ struct EntropyOptions : CommonOptions {
   std::string target;
   std::vector<std::string> given;  // names, or several with commas between
   std::string estimator = EntropyParams().estimator;
+  std::string effort;
+  CLI::Option* effort_option = nullptr;  // not given: the estimator's own parameters
   ParameterOptions parameters;
   RunOptions run;
   std::string out;
@@ -68,12 +71,22 @@ void show(const CommonOptions& options, const InformationResult& result) {
   }
 }
 
+// What is given stands, whatever the effort.
+void set_parameters(const EntropyOptions& options, EntropyParams& params) {
+  options.parameters.apply(params.estimator, params.options);
+  params.options.validate();
+}
+
 void run(EntropyOptions& options) {
   const Stopwatch watch;
   EntropyParams params(options.estimator);
-  options.parameters.apply(params.estimator, params.options);
-  params.options.validate();
+  set_parameters(options, params);
   params.run = options.run.parsed(entropy_estimators(), params.estimator, "", options);
+  const bool by_effort = options.effort_option->count() > 0;
+  const Effort effort = by_effort ? parse<Effort>(options.effort, "effort") : Effort::normal;
+  if (by_effort && !params.run.model.empty()) {
+    throw ParameterError("effort", "a model is given, so nothing is trained; leave it out");
+  }
 
   ProgressBar progress(options);  // first, so that Ctrl-C never leaves a temporary file
   const RunLock lock(options.out);
@@ -82,8 +95,13 @@ void run(EntropyOptions& options) {
   const Dataset data = options.table.load(options, progress);
   const std::vector<std::string> given = split_names(options.given, data);
   entropy_query(data, options.target, given);  // a wrong name is known before the training
+  if (by_effort) {
+    params.options = options_for(params.estimator, effort, data);
+    set_parameters(options, params);
+  }
   const EntropyModel model(data, params, progress, true);
   const InformationResult result = model.information(options.target, given);
+  progress.end();
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
@@ -105,13 +123,20 @@ void add_entropy(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("entropy", "the entropy of a variable given others, and what each of them tells");
   options->table.add_to(*command);
-  command->add_option("--target", options->target, "the variable")->required();
+  command->add_option("--target", options->target, "the variable")->required()->type_name(kColumn);
   command->add_option("--given", options->given, "variables that are known: A,B,... (repeatable)")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--estimator", options->estimator,
-                   "of the entropies: " + either(entropy_estimators().names()) + " (fansite methods)")
-      ->capture_default_str();
+      ->allow_extra_args(false)
+      ->type_name(kColumn);
+  offer(command
+            ->add_option("--estimator", options->estimator,
+                         "of the entropies: " + either(entropy_estimators().names()) + " (fansite methods)")
+            ->capture_default_str(),
+        entropy_estimators().names());
+  options->effort_option = command->add_option(
+      "--effort", options->effort,
+      fmt::format("train the networks that `mb` trains with this effort: {}; default: fewer, as the options below say",
+                  either(all_names<Effort>())));
+  offer(options->effort_option, all_names<Effort>());
   options->parameters.add(*command, entropy_estimators());
   options->run.add_to(*command, true);
   command->add_option("--out", options->out, "JSON file; default: standard output");

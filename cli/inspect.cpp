@@ -21,6 +21,7 @@ void run(InspectOptions& options) {
   const ThreadLimit limit(options.threads);
   const Dataset data = options.table.load(options, progress);
   const TableSummary summary = summarise(data, TableFacts(data));
+  progress.end();
   output.write(options.json || !options.out.empty() ? to_json(summary) : to_text(summary));
   say_written(options, options.out);
 }

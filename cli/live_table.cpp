@@ -59,8 +59,8 @@ LiveTable::LiveTable(const CommonOptions& options)
       bar_(without_bar(options, on_terminal_)) {}
 
 void LiveTable::begin(std::string_view stage, long total) {
-  bar_.begin(stage, total);
   const std::lock_guard lock(mutex_);
+  bar_.begin(cell_.empty() ? std::string(stage) : fmt::format("{}: {}", cell_, stage), total);
   stage_ = stage;
   total_ = total;
   done_ = 0;
@@ -73,6 +73,12 @@ void LiveTable::advance(long steps) {
   const std::lock_guard lock(mutex_);
   done_ += steps;
   draw();
+}
+
+void LiveTable::already_done(long steps) {
+  bar_.already_done(steps);
+  const std::lock_guard lock(mutex_);
+  done_ += steps;
 }
 
 void LiveTable::begins(const CompareResult& so_far, const CompareCell& cell) {
@@ -119,6 +125,7 @@ void LiveTable::draw() {
 }
 
 void LiveTable::clear() {
+  bar_.end();
   const std::lock_guard lock(mutex_);
   if (drawn_lines_ == 0) return;
   fmt::print(stderr, "\033[{}A\r\033[J", drawn_lines_);

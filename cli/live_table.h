@@ -16,8 +16,8 @@
 namespace fansite::cli {
 
 /// Draws over itself, five times a second at most, and leaves nothing behind. With --verbose plain lines instead, one
-/// at the end of each cell beside those of its stages. Nothing when standard error is no terminal, or with --quiet.
-/// Ctrl-C is as with ProgressBar.
+/// at the end of each cell beside those of its stages; when standard error is no terminal, a line every half minute.
+/// Nothing with --quiet. Ctrl-C is as with ProgressBar.
 class LiveTable final : public Progress, public CompareWatcher {
  public:
   explicit LiveTable(const CommonOptions& options);
@@ -25,6 +25,7 @@ class LiveTable final : public Progress, public CompareWatcher {
 
   void begin(std::string_view stage, long total) override;
   void advance(long steps) override;
+  void already_done(long steps) override;
   bool interrupted() const override { return bar_.interrupted(); }
   void begins(const CompareResult& so_far, const CompareCell& cell) override;
   void ended(const CompareResult& so_far) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fansite program. Exit codes: 0 done, 1 the system refused, 2 wrong usage, 3 bad data, 130 interrupted.
+// The fansite program.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -11,8 +11,8 @@
 
 #include "cli/command.h"
 #include "cli/parameter_options.h"
+#include "cli/usage.h"
 #include "fansite/base/error.h"
-#include "fansite/base/text.h"
 #include "fansite/base/version.h"
 
 namespace {
@@ -30,23 +30,11 @@ int fail(int code, const char* message) {
   return code;
 }
 
-// What CLI11 found wrong, as one sentence.
-std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const auto chosen = app.get_subcommands();
-  if (!chosen.empty()) return fmt::format("{}. See `fansite {} --help`.", error.what(), chosen.front()->get_name());
-  if (argc < 2 || argv[1][0] == '-') return fmt::format("{}. See `fansite --help`.", error.what());
-  std::string commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    commands += (commands.empty() ? "" : ", ") + command->get_name();
-  }
-  return fmt::format("there is no command '{}'; use one of {}. See `fansite --help`.", fansite::excerpt(argv[1]),
-                     commands);
-}
-
 int run(int argc, char** argv) {
-  CLI::App app("Markov boundaries and causal graphs from tables of continuous data.", "fansite");
+  CLI::App app("Markov boundaries and causal graphs from tables, whatever their columns are.", "fansite");
   app.set_version_flag("--version", "fansite " FANSITE_VERSION);
   app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 the system refused, 2 wrong usage, 3 bad data, 130 interrupted.");
   app.get_formatter()->column_width(34);
   fansite::cli::add_simulate(app);
   fansite::cli::add_inspect(app);
@@ -60,12 +48,19 @@ int run(int argc, char** argv) {
   fansite::cli::add_verify(app);
   fansite::cli::add_report(app);
   fansite::cli::add_bench(app);
+  fansite::cli::add_completion(app);
+  fansite::cli::add_help(app);
+  if (argc < 2) {
+    fmt::print("{}", fansite::cli::help_of(app));
+    return 0;
+  }
+  fansite::cli::check_words(app, {argv + 1, argv + argc});
   try {
     app.parse(argc, argv);  // runs the chosen subcommand's callback
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    return fail(kUsage, usage_sentence(app, error, argc, argv).c_str());
+    return fail(kUsage, fansite::cli::usage_sentence(app, error).c_str());
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
+#include "cli/offers.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/run_lock.h"
 #include "fansite/base/text.h"
@@ -61,6 +62,7 @@ void run(MbOptions& options) {
   const Knowledge knowledge = options.knowledge.load(data);
   const Context context(data, knowledge, params.run, progress);
   const BoundariesResult result = resumable(params.run.checkpoint, [&] { return markov_boundaries(context, params); });
+  progress.end();
   for (const std::string& warning : result.warnings) say(options, "warning: " + warning);
 
   const RunTiming timing = timing_of(watch);
@@ -88,11 +90,12 @@ void add_mb(CLI::App& app) {
   CLI::App* command = app.add_subcommand("mb", "find the Markov boundary of every variable");
   options->table.add_to(*command);
   command->add_option("--target", options->targets, "a variable to find the boundary of (repeatable); default: all")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name(kColumn);
   options->method.add_to(*command, "--method");
   options->knowledge.add_to(*command);
   options->run.add_to(*command);
-  command->add_option("--out", options->out, "JSON file; default: standard output");
+  command->add_option("--out", options->out, "JSON file; default: standard output")->type_name(kFile);
   options->add_to(*command);
   command->callback([options] { run(*options); });
 }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "cli/command.h"
+#include "cli/offers.h"
 #include "cli/parameter_options.h"
 #include "fansite/boundary/methods.h"
 #include "fansite/causal/methods.h"
@@ -87,7 +88,11 @@ void run(const MethodsOptions& options) {
 void add_methods(CLI::App& app) {
   const auto options = std::make_shared<MethodsOptions>();
   CLI::App* command = app.add_subcommand("methods", "every method and estimator with its citation, or one of them");
-  command->add_option("NAME", options->name, "show its parameters");
+  std::vector<std::string> names;
+  for (const auto& some : {boundary_methods().names(), graph_methods().names(), entropy_estimators().names()}) {
+    names.insert(names.end(), some.begin(), some.end());
+  }
+  offer(command->add_option("NAME", options->name, "show its parameters"), names);
   command->add_flag("--json", options->json, "print one JSON object, with all parameters");
   command->callback([options] { run(*options); });
 }

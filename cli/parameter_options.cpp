@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cli/offers.h"
+
 namespace fansite::cli {
 namespace {
 
@@ -73,6 +75,7 @@ void ParameterOptions::add_option(CLI::App& command, const Parameter& parameter,
     const std::string shown = to_text(parameter.fallback);
     const bool nothing = shown.empty() || (parameter.type == Parameter::Type::duration && shown == "0");
     if (!nothing && one_default) option->default_str(shown);
+    if (!parameter.choices.empty()) offer(option, parameter.choices);
   }
   if (!group.empty()) option->group(group);
   given.option = option;

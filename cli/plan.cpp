@@ -5,6 +5,7 @@
 
 #include "cli/boundaries_options.h"
 #include "cli/command.h"
+#include "cli/offers.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/duration.h"
 #include "fansite/report/json.h"
@@ -47,6 +48,7 @@ void run(PlanOptions& options) {
   const Knowledge knowledge = options.knowledge.load(data);
   const double reading = watch.seconds();
   Plan plan = fansite::plan(data, knowledge, params, progress);
+  progress.end();
   plan.phases.insert(plan.phases.begin(), {"reading", reading, "measured"});
   for (const std::string& warning : plan.warnings) say(options, "warning: " + warning);
   output.write(options.json || !options.out.empty() ? to_json(plan) : in_words(plan));
@@ -61,7 +63,8 @@ void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "time and memory that mb would take with the same options");
   options->table.add_to(*command);
   command->add_option("--target", options->targets, "a variable to find the boundary of (repeatable); default: all")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name(kColumn);
   options->method.add_to(*command, "--method");
   options->knowledge.add_to(*command);
   options->run.add_to(*command, true);

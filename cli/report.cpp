@@ -37,13 +37,12 @@ void run(const ReportOptions& options) {
 
 void add_report(CLI::App& app) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* command =
-      app.add_subcommand("report", "one HTML page of boundaries, a graph and a comparison, to explore and send on");
+  CLI::App* command = app.add_subcommand("report", "one HTML page of results, to explore and send on");
   command
       ->add_option("RESULT", options->results,
-                   "JSON of `mb`, `dag` and `compare`, one of each at most; - reads standard input")
+                   "JSON of `mb`, `dag`, `compare` and `plan`, one of each at most; - reads standard input")
       ->required()
-      ->expected(1, 3);
+      ->expected(1, 4);
   command->add_option("--out", options->out, "the page; default: standard output");
   command->add_option("--title", options->title, "what the page is about");
   command->add_flag("--quiet", options->common.quiet, "say nothing but errors");

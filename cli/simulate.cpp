@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/offers.h"
 #include "cli/parameter_options.h"
 #include "cli/progress_bar.h"
 #include "fansite/base/error.h"
@@ -92,6 +93,7 @@ void run(SimulateOptions& options) {
 
   const ThreadLimit limit(options.threads);
   const Simulation simulation = simulate(params, progress);
+  progress.end();
   truth.write(to_csv(simulation.dag.adjacency(), simulation.data.names));
   description.write(describe(simulation, params));
   if (options.format == "npy") {
@@ -114,10 +116,11 @@ void add_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* command = app.add_subcommand("simulate", "make data with known truth: data.csv, dag.csv, simulation.json");
   options->parameters.add(*command, SimulateParams());
-  command->add_option("--format", options->format, "of the data: csv or npy")
-      ->check(CLI::IsMember({"csv", "npy"}))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "folder to write to")->required();
+  offer(command->add_option("--format", options->format, "of the data: csv or npy")
+            ->check(CLI::IsMember({"csv", "npy"}))
+            ->capture_default_str(),
+        {"csv", "npy"});
+  command->add_option("--out", options->out, "folder to write to")->required()->type_name(kFolder);
   options->add_to(*command);
   command->callback([options] { run(*options); });
 }

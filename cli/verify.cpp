@@ -28,6 +28,7 @@ void run(VerifyOptions& options) {
   if (!options.table.has_roles()) options.table.options.roles = saved_roles(file.bytes(), where);
   const Dataset data = options.table.load(options, progress);
   const Verification verification = verify(file.bytes(), where, data, options.model, progress);
+  progress.end();
   if (!verification.same) throw Error(fmt::format("[verify] the bits differ, {}", verification.difference));
   say(options, fmt::format("the bits agree: {} is what this table gives ({:.2f} s)", where, watch.seconds()));
 }

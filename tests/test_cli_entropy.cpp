@@ -51,6 +51,34 @@ TEST_F(Entropy, TellsWhatEachVariableAdds) {
   EXPECT_NEAR(exact.at("conditional_entropy").get<double>(), result.at("conditional_entropy").get<double>(), 0.05);
 }
 
+// The networks are those of `mb` with that effort, but for what is said besides.
+TEST_F(Entropy, EffortChoosesTheNetworks) {
+  const std::vector<std::string> words = {"entropy", "sim/data.csv", "--target", "x2",
+                                          "--given", "x1",           "--steps",  "60"};
+  const auto settings = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return works(more).json().at("settings");
+  };
+  EXPECT_EQ(settings({}).at("repeats"), 2);
+  const Json quick = settings({"--effort", "quick"});
+  EXPECT_EQ(quick.at("folds"), 5);
+  EXPECT_EQ(quick.at("repeats"), 1);
+  EXPECT_EQ(quick.at("steps"), 60);
+  EXPECT_EQ(quick.at("pilot"), true);
+  EXPECT_EQ(settings({"--effort", "normal"}).at("repeats"), 4);
+  EXPECT_EQ(settings({"--effort", "thorough", "--folds", "2"}).at("repeats"), 8);
+  EXPECT_EQ(settings({"--effort", "quick", "--estimator", "ace"}).at("steps"), 60);
+  works({"entropy", "sim/data.csv", "--target", "x2", "--effort", "quick", "--steps", "60", "--save-model", "m",
+         "--out", "r.json"});
+  works({"verify", "r.json", "sim/data.csv"});
+  fails({"entropy", "sim/data.csv", "--target", "x2", "--effort", "heroic"}, 2,
+        {"'heroic'", "quick, normal or thorough"});
+  fails({"entropy", "sim/data.csv", "--target", "x2", "--effort", "quick", "--estimator", "gaussian"}, 2,
+        {"[--effort] gaussian trains nothing"});
+  fails({"entropy", "sim/data.csv", "--target", "x2", "--effort", "quick", "--model", "m"}, 2,
+        {"[--effort] a model is given"});
+}
+
 TEST_F(Entropy, NothingGiven) {
   const Json result = works({"entropy", "sim/data.csv", "--target", "x2", "--estimator", "gaussian"}).json();
   EXPECT_TRUE(result.at("given").empty());

@@ -78,7 +78,7 @@ TEST_F(CliInputTest, TextInANumberColumn) {
              {"line 6", "column 'dose'", "'high'", "among numbers", "--kind dose=nominal"});
   std::string names = "id,a\n";
   for (int row = 0; row < 25; ++row) names += "r" + std::to_string(row) + "," + std::to_string(row * row % 7) + "\n";
-  is_refused(names, {"column 'id'", "row names", "Remove the column"});
+  is_refused(names, {"column 'id'", "row names", "--drop id"});
 }
 
 TEST_F(CliInputTest, RaggedRow) {

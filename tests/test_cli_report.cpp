@@ -51,7 +51,7 @@ TEST_F(ReportTest, SaysWhatIsWrong) {
   fails({"report", "none.json"}, 2, {"none.json"});
   fails({"report", "none.json", "--out", "p.html"}, 2, {"none.json"});
   fails({"report", "b.json", "b.json", "--out", "p.html"}, 2, {"both of format fansite.boundaries/2"});
-  fails({"report", "b.json", "g.json", "b.json", "g.json"}, 2, {"report --help"});
+  fails({"report", "b.json", "g.json", "b.json", "g.json", "b.json"}, 2, {"report --help"});
   fails({"report", "-", "-"}, 2, {"standard input can be read once"});
   fails({"report", "b.json", "--out", "no/such/place.html"}, 2, {"no/such/place.html"});
   fails({"report", "half.json", "--out", "p.html"}, 3, {"half.json is not a JSON result", "written completely"});

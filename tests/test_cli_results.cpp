@@ -90,6 +90,7 @@ TEST_F(MbTest, WritesEveryFieldOfTheFormat) {
   for (const char* time : {"prepare_seconds", "search_seconds", "total_seconds", "threads"}) {
     EXPECT_TRUE(result.at("timing").contains(time)) << time;
   }
+  EXPECT_EQ(result.at("timing").at("device"), "cpu");           // whatever there is
   EXPECT_FALSE(result.at("timing").contains("train_seconds"));  // a closed form has no such phase
   EXPECT_TRUE(result.at("warnings").is_array());
   ASSERT_EQ(result.at("boundaries").size(), 20u);

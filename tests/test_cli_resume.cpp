@@ -65,7 +65,7 @@ const Strings kLongSearch = {"mb",      "s/data.csv", "--estimator", "flow", "--
                              "--steps", "200",        "--patience",  "12",   "--refine", "none", "--quiet"};
 
 TEST_F(ResumeTest, KilledInTheSearch) {
-  simulate({"--nodes", "12", "--rows", "600"});
+  simulate({"--nodes", "16", "--rows", "1500"});
   const std::string straight = without_timing(works(kLongSearch).out);
   end_when_there(with_result(kLongSearch), "r.json.checkpoint.search", SIGKILL);
   ASSERT_TRUE(std::filesystem::exists(path("r.json.checkpoint")));
@@ -92,7 +92,13 @@ TEST_F(ResumeTest, AGraphIsKilledAndGoesOn) {
 TEST_F(ResumeTest, WithoutAnythingToGoOnFromItBeginsAtTheBeginning) {
   simulate({"--nodes", "6", "--rows", "300"});
   const Outcome outcome = works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "r.json", "--resume"});
-  EXPECT_THAT(outcome.err, HasSubstr("there is no r.json.checkpoint; starting from the beginning"));
+  EXPECT_THAT(outcome.err, HasSubstr("nothing to resume: there is no r.json.checkpoint; starting from the beginning"));
+  const Strings words = {"mb", "s/data.csv", "--estimator", "gaussian", "--resume", "--out", "r.json"};
+  EXPECT_THAT(works(words).err, HasSubstr("there is no r.json.checkpoint, and r.json is there already"));
+  EXPECT_THAT(works({"mb", "s/data.csv", "--estimator", "gaussian", "--resume", "--checkpoint", "state"}).err,
+              HasSubstr("nothing to resume: there is no state; starting from the beginning"));
+  EXPECT_THAT(works({"compare", "s/data.csv", "--methods", "tc", "--resume", "--out", "c.json"}).err,
+              HasSubstr("nothing to resume: there is neither c.json.checkpoint nor c.json"));
   fails({"mb", "s/data.csv", "--resume"}, 2, {"--out or --checkpoint"});
   fails({"mb", "s/data.csv", "--resume", "--out", "/dev/null"}, 2, {"--out or --checkpoint"});
 }
