@@ -206,5 +206,45 @@ TEST(ReportHtml, AComparisonThatLacksSomethingIsRefused) {
   EXPECT_THAT(message<DataError>({other}), HasSubstr("not of its 1 methods"));
 }
 
+json plan() {
+  return {{"format", "fansite.plan/2"},
+          {"version", "0.1.0"},
+          {"variables", 2},
+          {"rows", 300},
+          {"method", "fansite"},
+          {"estimator", "gaussian"},
+          {"threads", 2},
+          {"total_seconds", 1.5},
+          {"within", 1.5},
+          {"peak_memory_mb", 20.0},
+          {"phases", {{{"name", "reading"}, {"seconds", 1.5}, {"what", "measured"}}}}};
+}
+
+TEST(ReportHtml, APlanStandsAloneOrBesideResultsOfAsManyVariables) {
+  const std::string page = page_of({plan()});
+  EXPECT_EQ(data_of(page).at("plan").at("phases").size(), 1u);
+  EXPECT_THAT(page, HasSubstr("<title>fansite report: 2 variables, 300 rows</title>"));
+  const json all = data_of(page_of({plan(), graph({"a", "b"}), comparison({"a", "b"}), boundaries({"a", "b"})}));
+  EXPECT_EQ(all.size(), 4u);
+  EXPECT_THAT(message<DataError>({boundaries({"a", "b", "c"}), plan()}), HasSubstr("different variables"));
+  json rows = plan();
+  rows["rows"] = 301;
+  EXPECT_THAT(message<DataError>({boundaries({"a", "b"}), rows}), HasSubstr("300 rows and result2.json has 301"));
+  EXPECT_THAT(message<UsageError>({plan(), plan()}), HasSubstr("both of format"));
+}
+
+TEST(ReportHtml, APlanThatLacksWhatThePageShowsIsRefused) {
+  for (const char* key : {"total_seconds", "within", "peak_memory_mb", "variables", "threads", "method", "phases"}) {
+    json lacking = plan();
+    lacking.erase(key);
+    EXPECT_THAT(message<DataError>({lacking}), HasSubstr(std::string("has no usable '") + key + "'"));
+    lacking[key] = json::object();
+    EXPECT_THAT(message<DataError>({lacking}), HasSubstr(std::string("has no usable '") + key + "'"));
+  }
+  json phase = plan();
+  phase["phases"][0].erase("seconds");
+  EXPECT_THAT(message<DataError>({phase}), HasSubstr("has no usable 'phases'"));
+}
+
 }  // namespace
 }  // namespace fansite

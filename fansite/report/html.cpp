@@ -48,7 +48,7 @@ void fit_for_page(Json& value, const std::string& where, int depth = 0) {
   }
 }
 
-enum class Kind { boundaries, graph, comparison };
+enum class Kind { boundaries, graph, comparison, plan };
 
 struct Result {
   Kind kind = Kind::boundaries;
@@ -66,9 +66,10 @@ Kind kind_of(const ResultText& text) {
   const std::string format = result_format(text.json, text.where);
   if (format == kBoundariesFormat) return Kind::boundaries;
   if (format == kGraphFormat) return Kind::graph;
+  if (format == kPlanFormat) return Kind::plan;
   check_data(format == kComparisonFormat,
-             "[report] {} has format '{}'. Give boundaries ({}), a graph ({}) or a comparison ({}).", text.where,
-             excerpt(format), kBoundariesFormat, kGraphFormat, kComparisonFormat);
+             "[report] {} has format '{}'. Give boundaries ({}), a graph ({}), a comparison ({}) or a plan ({}).",
+             text.where, excerpt(format), kBoundariesFormat, kGraphFormat, kComparisonFormat, kPlanFormat);
   return Kind::comparison;
 }
 
@@ -79,9 +80,32 @@ std::vector<std::string> checked_names(const ResultText& text, Kind kind) {
       return parse_boundaries(text.json, text.where).names;
     case Kind::graph:
       return parse_graph(text.json, text.where).names;
-    default:
+    case Kind::comparison:
       return compared_variables(text.json, text.where);
+    default:
+      return {};  // a plan counts its variables and names none
   }
+}
+
+// What the page computes with; all else of a plan is shown as it is.
+void check_plan(const Json& plan, const std::string& where) {
+  const auto has = [&](std::string_view key, auto is_right) {
+    const auto found = plan.find(key);
+    check_data(found != plan.end() && is_right(*found),
+               "[report] {} has no usable '{}'. Give a plan as `fansite plan --json` writes it.", where, key);
+  };
+  const auto is_number = [](const Json& value) { return value.is_number(); };
+  const auto is_count = [](const Json& value) { return value.is_number_integer(); };
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  for (const std::string_view key : {"total_seconds", "within", "peak_memory_mb"}) has(key, is_number);
+  for (const std::string_view key : {"variables", "threads"}) has(key, is_count);
+  for (const std::string_view key : {"method", "estimator", "version"}) has(key, is_text);
+  has("phases", [&](const Json& phases) {
+    return phases.is_array() && std::all_of(phases.begin(), phases.end(), [&](const Json& phase) {
+             return phase.is_object() && phase.contains("name") && is_text(phase["name"]) && phase.contains("what") &&
+                    is_text(phase["what"]) && phase.contains("seconds") && is_number(phase["seconds"]);
+           });
+  });
 }
 
 Result read(const ResultText& text) {
@@ -90,6 +114,7 @@ Result read(const ResultText& text) {
   const auto rows = result.root.find("rows");
   check_data(rows != result.root.end() && rows->is_number_integer(),
              "[report] {} does not say how many rows it is about. Give a result of fansite.", text.where);
+  if (kind == Kind::plan) check_plan(result.root, text.where);
   // d × d numbers, of which the edges have all that matter.
   result.root.erase("weights");
   // What each cell of a comparison found; its summary has what the page shows.
@@ -109,8 +134,13 @@ bool is_simulated(const Result& result) {
   return result.kind == Kind::comparison && result.root.at("settings").contains("simulate");
 }
 
+std::size_t variable_count(const Result& result) {
+  return result.kind == Kind::plan ? result.root.at("variables").get<std::size_t>() : result.names.size();
+}
+
 void check_same_data(const Result& a, const Result& b) {
-  check_data(sorted(a.names) == sorted(b.names),
+  const bool names_known = a.kind != Kind::plan && b.kind != Kind::plan;
+  check_data(names_known ? sorted(a.names) == sorted(b.names) : variable_count(a) == variable_count(b),
              "[report] {} and {} have different variables; are they of the same data?", a.where, b.where);
   check_data(a.root.at("rows") == b.root.at("rows"),
              "[report] {} has {} rows and {} has {}; are they of the same data?", a.where, a.root.at("rows").dump(),
@@ -186,13 +216,22 @@ std::string source_hash(std::string_view hex) {
 
 // As the page's script calls it.
 constexpr std::string_view key_of(Kind kind) {
-  return kind == Kind::boundaries ? "boundaries" : kind == Kind::graph ? "graph" : "comparison";
+  switch (kind) {
+    case Kind::boundaries:
+      return "boundaries";
+    case Kind::graph:
+      return "graph";
+    case Kind::comparison:
+      return "comparison";
+    default:
+      return "plan";
+  }
 }
 
 // ---- The page -------------------------------------------------------------------------------------------------------
 
 std::string made_up_title(const Result& result) {
-  return fmt::format("fansite report: {} variables, {} rows", result.names.size(), result.root.at("rows").dump());
+  return fmt::format("fansite report: {} variables, {} rows", variable_count(result), result.root.at("rows").dump());
 }
 
 // Replaces each {{name}} of the template; what is put in is not looked at again.
@@ -218,8 +257,8 @@ std::string to_html(const std::vector<ResultText>& results, std::string_view tit
   check(!files.script.empty(),
         "[report] this fansite was built without D3, which draws the page: install Debian's package node-d3, or set "
         "FANSITE_D3 to a d3.min.js of version 5, and build it again.");
-  check(!results.empty() && results.size() <= 3,
-        "[report] give one result, or one each of boundaries, a graph and a comparison");
+  check(!results.empty() && results.size() <= 4,
+        "[report] give one result, or one each of boundaries, a graph, a comparison and a plan");
   std::vector<Result> read_results;
   Json data;
   for (const ResultText& text : results) {
@@ -233,6 +272,7 @@ std::string to_html(const std::vector<ResultText>& results, std::string_view tit
     Json& whole = data[std::string(key_of(result.kind))] = std::move(result.root);
     result.root = {{"rows", whole.at("rows")}, {"manifest", whole.value("manifest", Json())}};
     if (result.kind == Kind::comparison) result.root["settings"] = whole.at("settings");
+    if (result.kind == Kind::plan) result.root["variables"] = whole.at("variables");
     read_results.push_back(std::move(result));
   }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's Chromium, without a window, and a page of `fansite report` in it."""
 
+import base64
 import io
 import shutil
 from pathlib import Path
@@ -51,6 +52,10 @@ class Browser:
         self.driver.get(Path(path).resolve().as_uri())
         self.wait("document.documentElement.dataset.ready && graph.dataset.settled === 'true'")
 
+    def open_without_graph(self, path):
+        self.driver.get(Path(path).resolve().as_uri())
+        self.wait("document.documentElement.dataset.ready")
+
     def run(self, script, *arguments):
         return self.driver.execute_script(f"const graph = document.getElementById('graph'); {script}", *arguments)
 
@@ -85,6 +90,33 @@ class Browser:
         actions = ActionBuilder(self.driver)
         actions.pointer_action.move_to_location(x, y).click()
         actions.perform()
+
+    def hover_at(self, x, y):
+        actions = ActionBuilder(self.driver)
+        actions.pointer_action.move_to_location(round(x), round(y))
+        actions.perform()
+
+    def set(self, selector, value):
+        """A slider or a list, as the reader sets it."""
+        self.run("""const control = arguments[0];
+            control.value = arguments[1];
+            for (const kind of ['input', 'change']) control.dispatchEvent(new Event(kind));""", self.find(selector), str(value))
+
+    def swipe(self, x, y, distance, steps=8):
+        """A finger that moves up (negative) or down."""
+        def send(kind, points):
+            self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        send("touchStart", [{"x": x, "y": y}])
+        for step in range(1, steps + 1):
+            send("touchMove", [{"x": x, "y": y + distance * step / steps}])
+            self.drawn_frames(1)
+        send("touchEnd", [])
+        self.drawn_frames(20)
+
+    def print_to_pdf(self):
+        """A4 sheets, as bytes."""
+        return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", {
+            "printBackground": True, "paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True})["data"])
 
     def click(self, selector):
         """On an element, once it is in view: smooth scrolling would move it away from under the pointer."""

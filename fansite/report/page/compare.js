@@ -29,9 +29,15 @@ function methodsTable({ comparison }) {
   const { summary, agreement, timing, settings } = comparison;
   const scores = Object.keys(summary.find((entry) => entry.scores)?.scores || {});
   const distance = (score) => score === "SHD";
+  const shown = (score, value) => (distance(score) ? figure(value) : inPercent(value));
+  const withSpread = (score) => (value, row) => {
+    const spread = row[`${score}_sd`];
+    const text = shown(score, value) + (isNumber(spread) ? `\u00a0\u00b1\u00a0${shown(score, spread)}` : "");
+    return distance(score) ? text : shareBar(value, text);
+  };
   const scoreColumns = scores.flatMap((score) => [
-    figureColumn(score, distance(score) ? score : `${score} %`, "mean over tables and orders", (value) => (distance(score) ? figure(value) : shareBar(value, inPercent(value)))),
-    figureColumn(`${score}_sd`, "\u00b1 sd", "standard deviation over tables and orders", (value) => (distance(score) ? figure(value) : inPercent(value))),
+    figureColumn(score, distance(score) ? score : `${score} %`, "mean \u00b1 standard deviation over tables and orders", withSpread(score)),
+    { ...figureColumn(`${score}_sd`), csvOnly: true },
   ]);
   const pairs = isGraphComparison(comparison) ? "linked pairs" : "members of all boundaries";
   return {
@@ -63,7 +69,7 @@ function methodsTable({ comparison }) {
       seconds: timing?.methods?.[entry.method]?.seconds ?? null,
       memory: timing?.methods?.[entry.method]?.peak_memory_mb ?? null,
       cells: endedHow(entry),
-      reason: entry.reason ?? null,
+      reason: entry.reason ? inPageWords(entry.reason).words : null,
     })),
   };
 }

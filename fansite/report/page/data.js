@@ -2,9 +2,10 @@
 
 /** All results as one: variables with all that is known of each, pairs (moral graph), edges (causal graph). */
 function readModel(results) {
-  const { boundaries, graph, comparison } = results;
-  const either = boundaries || graph || comparison;
-  const variables = either.variables.map((name, index) => ({
+  const { boundaries, graph, comparison, plan } = results;
+  const either = boundaries || graph || comparison || plan;
+  const names = Array.isArray(either.variables) ? either.variables : []; // a plan counts them only
+  const variables = names.map((name, index) => ({
     index,
     name,
     boundary: null, // as in the result, if this was a target
@@ -13,7 +14,8 @@ function readModel(results) {
     calibration: null,
   }));
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
-  const model = { boundaries, graph, comparison, rows: either.rows, version: either.version, variables, byName };
+  const model = { boundaries, graph, comparison, plan, rows: either.rows, version: either.version, variables, byName };
+  model.columns = names.length || plan.variables;
   if (boundaries) addBoundaries(model);
   if (graph) addRoles(model);
   model.pairs = readPairs(model);
@@ -138,6 +140,12 @@ function estimatorSentence({ boundaries }) {
   return `Boundaries by ${used}: ${sign}.`;
 }
 
+/** Whether there is a graph to draw. */
+const drawsGraph = (model) => Boolean(model.boundaries || model.graph);
+
+/** Whether results that could have found something have found nothing. */
+const isEmpty = (model) => drawsGraph(model) && !model.pairs.length && !model.edges.length && !model.hidden.length;
+
 function graphSentence({ graph, edges, boundaries }) {
   if (!edges.length && !graph) return "";
   const undecided = edges.filter((edge) => !edge.directed).length;
@@ -147,17 +155,18 @@ function graphSentence({ graph, edges, boundaries }) {
 }
 
 const summarySentences = (model) => [
-  `${count(model.rows, "row")} \u00d7 ${count(model.variables.length, "variable")}.`,
+  `${count(model.rows, "row")} \u00d7 ${count(model.columns, "variable")}.`,
   model.boundaries ? estimatorSentence(model) : "",
-  model.boundaries || model.graph ? `${count(model.pairs.length, "linked pair")}.` : "",
-  graphSentence(model),
+  isEmpty(model) ? "Nothing was found." : model.boundaries || model.graph ? `${count(model.pairs.length, "linked pair")}.` : "",
+  isEmpty(model) ? "" : graphSentence(model),
   comparisonSentence(model),
+  planSentence(model),
 ].filter(Boolean);
 
 /** What the results found odd about the table, each sentence once. */
-const findings = ({ boundaries, graph, comparison }) => [...new Set([boundaries, graph, comparison].flatMap((result) => result?.warnings || []))];
+const findings = ({ boundaries, graph, comparison, plan }) => [...new Set([boundaries, graph, comparison, plan].flatMap((result) => result?.warnings || []))];
 
 const unfinished = ({ boundaries, graph, comparison }) =>
   [boundaries, graph, comparison]
     .filter((result) => result && result.complete === false)
-    .map((result) => result.unfinished || "The run stopped before it was complete.");
+    .map((result) => (result.unfinished ? inPageWords(result.unfinished).words : "The run stopped before it was complete."));

@@ -2,7 +2,7 @@
 
 /** A name that can be clicked to go there. */
 const nameButton = (variable, select) =>
-  element("button", { type: "button", class: "name", title: shown(variable.name), click: () => select(variable, { reveal: true }) }, element("bdi", {}, shown(variable.name)));
+  element("button", { type: "button", class: "name", "aria-label": shown(variable.name), "data-whole": shown(variable.name), click: () => select(variable, { reveal: true }) }, nameParts(variable.name));
 
 const namesOf = (names) => listed(names.map((name) => shown(name)));
 
@@ -37,8 +37,8 @@ function memberWords(member, hasGraph) {
   if (!member.tested) return [...words, "by the causal graph alone: the search for boundaries has no figures for it"];
   if (hasGraph && member.role === "member") words.push("no edge in the causal graph");
   if (isNumber(member.unique)) words.push(`${figure(member.unique)} unique`);
-  if (isNumber(member.p_value)) words.push(`p ${probability(member.p_value)}`);
-  if (isNumber(member.q_value)) words.push(`q ${probability(member.q_value)}`);
+  if (isNumber(member.p_value)) words.push(`p\u00a0${probability(member.p_value)}`);
+  if (isNumber(member.q_value)) words.push(`q\u00a0${probability(member.q_value)}`);
   if (isNumber(member.votes)) words.push(`${percent(member.votes)} of networks`);
   if (isNumber(member.stability)) words.push(`in ${percent(member.stability)} of resamples`);
   if (member.by_symmetry) words.push("found from the other variable's side only");
@@ -72,7 +72,7 @@ function memberList(variable, model, select) {
   if (variable.misses.length) {
     parts.push(element("h3", {}, "Near misses", element("small", {}, "out, and why")),
       element("ol", { class: "figures misses" }, variable.misses.map((miss) =>
-        figureRow(miss, element("span", { class: "mark" }), [`out: ${miss.reason}`, isNumber(miss.p_value) && `p ${probability(miss.p_value)}`, isNumber(miss.q_value) && `q ${probability(miss.q_value)}`], largest, "miss", select))));
+        figureRow(miss, element("span", { class: "mark" }), [`out: ${miss.reason}`, isNumber(miss.p_value) && `p\u00a0${probability(miss.p_value)}`, isNumber(miss.q_value) && `q\u00a0${probability(miss.q_value)}`], largest, "miss", select))));
   }
   return parts;
 }
@@ -82,8 +82,8 @@ function calibrationWords(entry) {
   const words = [];
   if (isNumber(entry.p_value)) {
     words.push(entry.p_value >= 0.01
-      ? `Nothing speaks against calibration (p ${probability(entry.p_value)}).`
-      : `Its predicted distributions are off (largest gap ${percent(entry.ks)}, p ${probability(entry.p_value)}): read its gains with care.`);
+      ? `Nothing speaks against calibration (p\u00a0${probability(entry.p_value)}).`
+      : `Its predicted distributions are off (largest gap ${percent(entry.ks)}, p\u00a0${probability(entry.p_value)}): read its gains with care.`);
   }
   const latent = [["mean", entry.latent_mean, 0], ["sd", entry.latent_sd, 1], ["skewness", entry.latent_skewness, 0], ["excess kurtosis", entry.latent_kurtosis, 0]].filter(([, value]) => isNumber(value));
   if (latent.length) words.push(`Latent ${latent.map(([name, value, right]) => `${name} ${figure(value, 2)} (${right} is right)`).join(", ")}.`);
@@ -96,8 +96,8 @@ function edgeRows(variable, model, select) {
   const rows = own.map((edge) => {
     const other = edge.from === variable ? edge.to : edge.from;
     const role = !edge.directed ? "undecided" : edge.from === variable ? "child" : "parent";
-    const words = [`edge ${figure(edge.existence.value)} \u00b1 ${figure(edge.existence.se, 2)} nats`];
-    if (isNumber(edge.direction?.value)) words.push(`direction ${figure(edge.direction.value)} \u00b1 ${figure(edge.direction.se, 2)}`);
+    const words = [`edge ${figure(edge.existence.value)}\u00a0\u00b1\u00a0${figure(edge.existence.se, 2)} nats`];
+    if (isNumber(edge.direction?.value)) words.push(`direction ${figure(edge.direction.value)}\u00a0\u00b1\u00a0${figure(edge.direction.se, 2)}`);
     const open = edge.by === "undecided" && !isNumber(edge.direction?.value);
     words.push(open ? "direction undecided: time ran out before it was weighed" : directionReasons[edge.by]);
     return element("li", { class: `role-${role}` }, roleMark(role), nameButton(other, select), element("span", { class: "words" }, words.filter(Boolean).join(" \u00b7 ")));
@@ -148,18 +148,43 @@ function strongestLinks(model, select) {
   ];
 }
 
-function overview(model, select) {
+/** The clusters of a large graph, to open and close without the mouse. */
+function clusterList(view) {
+  if (view.kind !== "clusters") return [];
+  return [
+    element("h3", {}, "Clusters", element("small", { class: "reading" }, "click opens and closes")),
+    element("ul", { class: "chips clusters" }, view.clusters.map((cluster) => element("li", {}, element("button", { type: "button", "aria-expanded": String(cluster.open), "aria-label": `Cluster ${clusterName(cluster, Infinity)}`, "data-whole": clusterName(cluster, Infinity), click: () => view.setOpen(cluster, !cluster.open) },
+      element("bdi", {}, bubbleLabel(cluster)), ` ${cluster.members.length}`)))),
+  ];
+}
+
+/** Instead of an explanation of what is not there; why stands in the graph's place. */
+const nothingFound = (model) => [
+  element("h2", { tabindex: "-1" }, "What could help"),
+  element("ul", { class: "hints" },
+    element("li", {}, "More rows, or columns that say more about the same rows."),
+    model.boundaries?.estimator === "gaussian" && element("li", {}, "Neural flows, if relations may be curved."),
+    element("li", {}, "A look at the table itself: codes for missing cells, rows that repeat, columns of the wrong kind.")),
+  model.variables.some((variable) => variable.misses.length) && element("p", { class: "note" }, "What came closest is listed under Near misses below."),
+];
+
+function overview(model, select, view) {
+  if (isEmpty(model)) return nothingFound(model);
   const hubs = [...model.variables].sort((a, b) => b.members.length - a.members.length).slice(0, 6).filter((variable) => variable.members.length);
   const targets = model.variables.some((variable) => variable.boundary || variable.members.length);
   return [
-    element("h2", { tabindex: "-1" }, "How to read this"),
-    element("p", { class: "lead" }, "A variable\u2019s Markov boundary is the smallest set of others that tells all the table knows about it: its causes, its effects, and the other causes of its effects."),
-    element("ul", { class: "hints" },
-      element("li", {}, "Click a variable to see its boundary, what each member adds, and what was left out and why. Double-click to come closer; drag to move it; the wheel zooms once you have clicked."),
-      element("li", {}, "Lines are links; thicker ones have more evidence. Arrows go from cause to effect; dashed lines have a direction that the data do not decide."),
-      element("li", {}, "Press ", element("kbd", {}, "/"), " to search, arrows to walk the graph, ", element("kbd", {}, "Enter"), " to choose, ", element("kbd", {}, "Esc"), " to come back here."),
-      element("li", {}, "Gains are in nats of information: 0.1 is what explaining 18 % of the variance gives, 0.5 is 63 %, 1 is 86 %.")),
+    element("div", { class: "reading" },
+      element("h2", { tabindex: "-1" }, "How to read this"),
+      element("p", { class: "lead" }, "A variable\u2019s Markov boundary is the smallest set of others that tells all the table knows about it: its causes, its effects, and the other causes of its effects."),
+      element("ul", { class: "hints" },
+        element("li", {}, view.kind === "clusters" ? "Each bubble is a cluster of variables: click it to open it, and its title to close it. Click a variable to see its boundary, what each member adds, and what was left out and why." : "Click a variable to see its boundary, what each member adds, and what was left out and why. Double-click to come closer; drag to move it; the wheel zooms once you have clicked."),
+        view.nodes.length > 40 && element("li", {}, "Too much at once? Move Evidence to the left for the strongest links alone, or choose a variable and look at one or two steps around it."),
+        element("li", {}, "Lines are links; thicker ones have more evidence. Arrows go from cause to effect; dashed lines have a direction that the data do not decide."),
+        element("li", {}, "Press ", element("kbd", {}, "/"), " to search, arrows to walk the graph, ", element("kbd", {}, "Enter"), " to choose, ", element("kbd", {}, "Esc"), " to come back here."),
+        element("li", {}, "Gains are in nats of information: 0.1 is what explaining 18 % of the variance gives, 0.5 is 63 %, 1 is 86 %."))),
+    model.graph && !model.edges.length && element("p", { class: "note" }, `The causal graph has no edge: for none of ${count(model.pairs.length, "linked pair")} do the data ask for one. Shown is the moral graph.`),
     strongestLinks(model, select),
+    clusterList(view),
     targets && [element("h3", {}, "Sizes of boundaries"), element("figure", {}, sizeChart(model.variables).node())],
     hubs.length > 0 && [element("h3", {}, "Largest boundaries"), element("p", { class: "chips" }, hubs.map((variable) => element("span", {}, nameButton(variable, select), ` ${variable.members.length}`)))],
   ];

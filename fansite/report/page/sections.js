@@ -56,10 +56,12 @@ const definitions = (entries) => element("dl", {}, entries.map(([key, value]) =>
 const kinds = ({ boundaries, graph, comparison }) => [["Boundaries", boundaries], ["Causal graph", graph], ["Comparison", comparison]].filter(([, result]) => result);
 
 function settingsSection(model) {
+  if (!kinds(model).length) return null;
   return card("settings", "Settings", kinds(model).map(([title, result]) => [element("h3", {}, title), definitions(flattened(result.settings))]));
 }
 
 function runSection(model) {
+  if (!kinds(model).length) return null;
   // What single cells and methods of a comparison took is in its table.
   const phases = ({ cell_seconds, cell_peak_memory_mb, methods, ...timing } = {}) => Object.entries(timing).map(([key, value]) => {
     if (key.endsWith("_seconds")) return [key === "total_seconds" ? "time in all" : `time to ${spaced(key.replace("_seconds", "")).replace("graph", "find the graph").replace("boundary", "find boundaries")}`, duration(value)];
@@ -86,11 +88,13 @@ function hiddenWords(model) {
   const general = "If something that was not measured acts on two variables, they will look linked, and an arrow between them may be wrong.";
   if (!pairs) return general;
   if (!pairs.length) return `${general} What the graph of this table leaves over is unrelated from variable to variable, so nothing speaks for one; that a graph over the measured columns fits is no proof that there is none.`;
-  const shown = pairs.slice(0, 5).map(({ a, b }) => `${a} \u2194 ${b}`).join(", ");
-  return `${general} In this table what the graph leaves over is related between ${shown}${pairs.length > 5 ? ` and ${pairs.length - 5} more pairs` : ""}: take what touches these variables as open.`;
+  const named = pairs.slice(0, 5).map(({ a, b }) => `${shown(a)} \u2194 ${shown(b)}`).join(", ");
+  return `${general} In this table what the graph leaves over is related between ${named}${pairs.length > 5 ? ` and ${pairs.length - 5} more pairs` : ""}: take what touches these variables as open.`;
 }
 
-const limits = (model) => [
+const limits = (model) => (kinds(model).length ? limitsOfResults(model) : [["A plan is a prediction.", "It is made of measurements on one machine, as it was then. Another machine, or other work on the same, takes another time."]]);
+
+const limitsOfResults = (model) => [
   ["Hidden common causes are not modelled.", hiddenWords(model)],
   ["Effects that cancel cannot be seen.", "If a cause acts along two paths that undo each other, the data look as if there were none (this is the assumption called faithfulness). Weak links need many rows."],
   ["Rows are taken as independent draws of one population.", "Time series, repeated measures, batches and mixtures of groups break this and can create links."],
@@ -109,7 +113,7 @@ function limitsSection(model) {
 function bannerParts(model) {
   return [
     ...unfinished(model).map((sentence) => element("div", { class: "banner serious", role: "alert" }, element("strong", {}, "Not finished. "), sentence)),
-    findings(model).length > 0 && element("details", { class: "banner", open: findings(model).length <= 3 }, element("summary", {}, `${count(findings(model).length, "finding")} about the data`),
-      element("ul", {}, findings(model).map((sentence) => element("li", {}, sentence)))),
+    findings(model).length > 0 && element("details", { class: "banner", open: findings(model).length <= 2 }, element("summary", {}, `${count(findings(model).length, "finding")} about the data`),
+      element("ul", {}, findings(model).map(inPageWords).map(({ topic, words }) => element("li", {}, topic && [element("strong", {}, `${topic}.`), " "], words)))),
   ].filter(Boolean);
 }

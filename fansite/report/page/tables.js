@@ -28,10 +28,11 @@ const compare = (a, b) => {
   return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
 };
 
-/** A section with a table that sorts by its headers, shows the first rows until asked for all, and downloads as CSV. */
+/** A section with a table that sorts by its headers, shows the first rows until asked for all, and downloads as CSV. Roles are
+    written out: on a phone rows are drawn as lists, and browsers would take that for what they are. */
 function tableSection({ id, title, note, columns, rows, model, select }) {
-  const used = columns.filter((column) => rows.some((row) => row[column.key] !== null && row[column.key] !== undefined));
-  const body = element("tbody");
+  const used = columns.filter((column) => !column.csvOnly && rows.some((row) => row[column.key] !== null && row[column.key] !== undefined));
+  const body = element("tbody", { role: "rowgroup" });
   const state = { column: null, descending: false, all: false };
   const sorted = () => {
     if (!state.column) return rows;
@@ -40,20 +41,20 @@ function tableSection({ id, title, note, columns, rows, model, select }) {
   };
   const cell = (row, column) => {
     const value = row[column.key];
-    if (column.variable && model.byName.has(value)) return element("td", {}, nameButton(model.byName.get(value), select));
-    const text = value === null || value === undefined ? "" : column.show ? column.show(value) : String(value);
-    return element("td", { class: column.numeric ? "number" : null }, text);
+    if (column.variable && model.byName.has(value)) return element("td", { role: "cell", class: "named", "data-label": column.label || column.key }, nameButton(model.byName.get(value), select));
+    const text = value === null || value === undefined ? "" : column.show ? column.show(value, row) : String(value);
+    return element("td", { role: "cell", class: column.numeric ? "number" : null, "data-label": column.label || column.key }, text);
   };
   const more = element("button", { type: "button", class: "more", click: () => show(true) });
   const show = (all) => {
     state.all = all;
     const visible = all ? sorted() : sorted().slice(0, firstRows);
-    body.replaceChildren(...visible.map((row) => element("tr", {}, used.map((column) => cell(row, column)))));
+    body.replaceChildren(...visible.map((row) => element("tr", { role: "row" }, used.map((column) => cell(row, column)))));
     more.hidden = all || rows.length <= firstRows;
     more.textContent = `Show all ${count(rows.length, "row")}`;
   };
   const heads = used.map((column) => {
-    const head = element("th", { scope: "col", class: column.numeric ? "number" : null, title: column.title });
+    const head = element("th", { scope: "col", role: "columnheader", class: column.numeric ? "number" : null, title: column.title, "data-label": column.label || column.key });
     head.append(element("button", {
       type: "button",
       click: () => {
@@ -71,11 +72,11 @@ function tableSection({ id, title, note, columns, rows, model, select }) {
     element("header", {}, element("h2", {}, title, element("small", {}, count(rows.length, "row"))),
       element("button", { type: "button", class: "download", click: () => download(new Blob([toCsv(columns, rows)], { type: "text/csv" }), `${id}.csv`) }, "Download CSV")),
     note && element("p", { class: "note" }, note),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, element("table", {}, element("thead", {}, element("tr", {}, heads)), body)), more);
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, element("table", { role: "table", class: "rows" }, element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, heads)), body)), more);
   return { section, expand: () => show(true), collapse: () => show(false), expanded: () => state.all };
 }
 
-const figureColumn = (key, label, title, show = figure, largeFirst = true) => ({ key, label, title, numeric: true, show, largeFirst });
+const figureColumn = (key, label, title, show = (value) => figure(value), largeFirst = true) => ({ key, label, title, numeric: true, show, largeFirst });
 
 /** The tables that the results have something for. */
 function makeTables(model, select) {

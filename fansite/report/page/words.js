@@ -18,11 +18,23 @@ const byId = (id) => document.getElementById(id);
 /** A name as it can be shown: never empty, without control characters. */
 const shown = (name) => name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "\u2423") || "(no name)";
 
-/** Cut for narrow places; `bdi` elsewhere keeps right-to-left names from reordering what is around them. */
+/** Shortened in the middle for narrow places: names of one study often begin alike, and differ at the end. `bdi` elsewhere keeps
+    right-to-left names from reordering what is around them. */
 const shortened = (name, length = 22) => {
   const characters = [...shown(name)];
-  return characters.length > length ? characters.slice(0, length - 1).join("") + "\u2026" : characters.join("");
+  if (characters.length <= length) return characters.join("");
+  const end = Math.floor((length - 1) / 2);
+  return `${characters.slice(0, length - 1 - end).join("")}\u2026${characters.slice(-end).join("")}`;
 };
+
+const endShown = 7; // characters of a long name that are never cut away
+
+/** A name that is shortened in the middle where there is no room for it; tips.js shows the whole on hover and focus. */
+function nameParts(name) {
+  const characters = [...shown(name)];
+  if (characters.length <= endShown + 3) return element("bdi", {}, characters.join(""));
+  return element("bdi", { class: "parts" }, element("span", { class: "start" }, characters.slice(0, -endShown).join("")), element("span", { class: "end" }, characters.slice(-endShown).join("")));
+}
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -38,14 +50,14 @@ function figure(value, digits = 3) {
   const sign = value < 0 ? "\u2212" : "";
   if (size < 1e-3 || size >= 1e6) {
     const [mantissa, exponent] = size.toExponential(1).split("e");
-    return `${sign}${mantissa} \u00d7 10${raised(Number(exponent))}`;
+    return `${sign}${mantissa}\u00a0\u00d7\u00a010${raised(Number(exponent))}`;
   }
   if (size >= 1000) return sign + Math.round(size).toLocaleString("en");
   return sign + size.toFixed(Math.max(0, Math.min(4, digits - 1 - Math.floor(Math.log10(size)))));
 }
 
 /** A p- or q-value; 0 is what doubles cannot hold. */
-const probability = (value) => (value === 0 ? `< 10${raised(-300)}` : figure(value, 2));
+const probability = (value) => (value === 0 ? `<\u00a010${raised(-300)}` : figure(value, 2));
 
 const percent = (value) => (isNumber(value) ? `${Math.round(100 * value)} %` : "\u2013");
 
