@@ -16,15 +16,18 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _core, metrics, plots
-from ._boundaries_result import BoundariesResult, Boundary, Member, NearMiss, PathStep
+from ._boundaries_result import BoundariesResult, Boundary, Interchangeable, Member, NearMiss, PathStep
 from ._boundary import MarkovBoundary
 from ._compare import ComparedCell, Comparison, compare
 from ._entropy import Added, EntropyModel, Estimate, Information
+from ._explain import Explanation
 from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, HiddenCause, Role
 from ._inspect import ColumnInfo, Finding, Inspection, inspect
 from ._knowledge import Knowledge, load_knowledge
+from ._labels import unknown
 from ._methods import Method, Parameter, methods
+from ._read import Phase, Plan, from_json
 from ._report import report, verify
 from ._settings import NotFittedError
 from ._simulate import Simulation, simulate
@@ -47,11 +50,13 @@ __all__ = [
     "EntropyModel",
     "Estimate",
     "Evidence",
+    "Explanation",
     "Finding",
     "GraphResult",
     "HiddenCause",
     "Information",
     "Inspection",
+    "Interchangeable",
     "Knowledge",
     "MarkovBoundary",
     "Member",
@@ -60,10 +65,13 @@ __all__ = [
     "NotFittedError",
     "Parameter",
     "PathStep",
+    "Phase",
+    "Plan",
     "Role",
     "Simulation",
     "__version__",
     "compare",
+    "from_json",
     "inspect",
     "load_knowledge",
     "methods",
@@ -86,7 +94,7 @@ def __getattr__(name: str) -> Any:
         from ._selector import BoundarySelector
 
         return BoundarySelector
-    raise AttributeError(f"module 'fansite' has no attribute {name!r}")
+    raise AttributeError(unknown(name, __all__, "module 'fansite' has no attribute"))
 
 
 def __dir__() -> list[str]:

@@ -9,11 +9,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import _core, _html
+from . import _core, _explain, _exports, _html
+from ._explain import Explanation
+from ._exports import imported
+from ._labels import found_in, name_of
 from ._result import TableResult, number
 
 _INFINITE = float("inf")
 _UNKNOWN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Interchangeable:
+    """A variable outside a boundary that could take a member's place."""
+
+    name: str
+    cost: float
+    """Entropy of the target, in nats, that comes back."""
+    se: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,8 @@ class Member:
     """With a graph: parent, child, spouse or undecided."""
     through: tuple[str, ...] = ()
     """A spouse's common children with the target."""
+    interchangeable: tuple[Interchangeable, ...] = ()
+    """Variables outside the boundary that could take its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +145,24 @@ class BoundariesResult(TableResult):
         }
 
     def __getitem__(self, target: str) -> Boundary:
-        return self.boundaries[target]
+        found: Boundary = found_in(self.boundaries, target, "[boundaries] there is no boundary of")
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.boundaries)
 
     def __len__(self) -> int:
         return len(self.boundaries)
+
+    def explain(self, target: str) -> Explanation:
+        """What was found of a variable, in sentences: its members and near misses, with numbers and with warnings.
+
+        Parameters
+        ----------
+        target : str
+            The variable.
+        """
+        return _explain.of_boundary(self, target)
 
     def moral_graph(self) -> np.ndarray[Any, Any]:
         """Symmetric 0/1 matrix: pairs with one in the other's boundary."""
@@ -148,7 +174,7 @@ class BoundariesResult(TableResult):
 
     def to_pandas(self) -> Any:
         """One row for each member of each boundary, as a pandas DataFrame."""
-        import pandas as pd
+        pd = imported("pandas", "pandas", "to_pandas")
 
         fields = ["target", *Member.__dataclass_fields__]
         rows = [
@@ -160,22 +186,15 @@ class BoundariesResult(TableResult):
 
     def to_networkx(self) -> Any:
         """The moral graph as a networkx Graph; an edge's ``gain`` is the larger of its two."""
-        import networkx as nx
+        return _exports.boundaries_to_networkx(self)
 
-        gains: dict[frozenset[str], float] = {}
-        for boundary in self.boundaries.values():
-            for member in boundary.members:
-                pair = frozenset((boundary.target, member.name))
-                gains[pair] = max(gains.get(pair, -_INFINITE), member.gain)
-        graph = nx.Graph()
-        graph.add_nodes_from(self.variables)
-        for first, second in self.moral_edges:
-            graph.add_edge(first, second, gain=gains.get(frozenset((first, second)), _UNKNOWN))
-        return graph
+    def to_igraph(self) -> Any:
+        """The same as an igraph Graph; names are strings, in ``vs["name"]``."""
+        return _exports.boundaries_to_igraph(self)
 
     def to_dot(self) -> str:
         """The moral graph in Graphviz's language."""
-        return _core.to_dot(self.moral_graph(), self.variables, False)
+        return _core.to_dot(self.moral_graph(), [name_of(variable) for variable in self.variables], False)
 
     def _repr_html_(self) -> str:
         return _html.boundaries(self)
@@ -210,7 +229,12 @@ def _member(entry: dict[str, Any]) -> Member:
         robustness_to_noise=number(entry.get("robustness", {}).get("measurement_noise"), _UNKNOWN),
         role=entry.get("role"),
         through=tuple(entry.get("through", ())),
+        interchangeable=tuple(_stand_in(each) for each in entry.get("interchangeable", ())),
     )
+
+
+def _stand_in(entry: dict[str, Any]) -> Interchangeable:
+    return Interchangeable(entry["name"], number(entry["cost"], _INFINITE), number(entry["se"], _UNKNOWN))
 
 
 def _near_miss(entry: dict[str, Any]) -> NearMiss:

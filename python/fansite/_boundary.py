@@ -9,11 +9,11 @@ from . import _core
 from ._boundaries_result import BoundariesResult
 from ._finder import Finder
 from ._knowledge import for_table
+from ._labels import is_pandas, names_of
 from ._methods import method_named
 from ._parameters import BoundaryParameters
-from ._running import running
 from ._settings import documented, method_options, run_options
-from ._table import Roles, as_dataset, is_pandas, labelled
+from ._table import Roles, as_table, labelled
 
 DEFAULT = "fansite"  # the method whose parameters are written out
 
@@ -38,7 +38,7 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
     result_ : BoundariesResult
         Everything: standard errors, p- and q-values, near misses, warnings.
     n_features_in_, feature_names_in_
-        Number and names of the variables; x1, x2, ... if they came without.
+        Number and names of the variables, as their data frame has them; x1, x2, ... if they came without.
 
     Examples
     --------
@@ -66,15 +66,14 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
         MarkovBoundary
             The estimator itself.
         """
-        data = as_dataset(X, self.missing, Roles.of(self))
+        table = as_table(X, self.missing, Roles.of(self, X))
         method = method_named("boundary", self.method, "method")
         options = method_options(self, method, method_named("boundary", DEFAULT, "method"), self.options)
-        targets = _names(self.targets)
-        with running(self.n_jobs, self.verbose) as run:
-            text = _core.markov_boundaries(
-                data, for_table(self.knowledge, data.names), method.name, options, targets, run_options(self), run
-            )
-        result = BoundariesResult.from_json(text)
+        targets = names_of(self.targets, table.labels, "targets")
+        with table.working(self.n_jobs, self.verbose) as run:
+            known = for_table(self.knowledge, table.data.names)
+            text = _core.markov_boundaries(table.data, known, method.name, options, targets, run_options(self), run)
+            result = BoundariesResult._of(text, table.labels)
         self._keep(result)
         self.boundaries_ = {target: boundary.names for target, boundary in result.boundaries.items()}
         self.gains_ = {
@@ -83,10 +82,3 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
         }
         self.moral_graph_ = labelled(result.moral_graph(), result.variables, is_pandas(X))
         return self
-
-
-def _names(targets: Any) -> list[str]:
-    names = [targets] if isinstance(targets, str) else list(targets or ())
-    if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"targets = {targets!r} is of the wrong type; give a list of names.")
-    return names

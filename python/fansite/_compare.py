@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core, _html
+from ._exports import imported
+from ._labels import NO_LABELS, name_of, unknown
 from ._methods import SIMULATE
 from ._result import TableResult, number
 from ._running import running
 from ._settings import plain, seed_of
 from ._simulate import Simulation
-from ._table import Roles, as_dataset, warn
+from ._table import Roles, as_table, warn
 
 _NAN = float("nan")
 
@@ -95,7 +97,7 @@ class Comparison(TableResult):
 
     def to_pandas(self) -> Any:
         """One row for each cell, as a pandas DataFrame: the rows of ``fansite compare --csv``."""
-        import pandas as pd
+        pd = imported("pandas", "pandas", "to_pandas")
 
         names = ("method", "table", "order", "status", "seconds", "peak_memory_mb", "reason")
         return pd.DataFrame([{**{name: getattr(cell, name) for name in names}, **cell.scores} for cell in self.cells])
@@ -153,6 +155,7 @@ def compare(
     weight: Any = None,
     group: Any = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+    device: str = "cpu",
     n_jobs: int | None = None,
     verbose: int | bool = False,
 ) -> Comparison:
@@ -179,7 +182,7 @@ def compare(
         A simulated table for each.
     checkpoint : path or None
         Keep what is done in this file, and go on from what it holds. It is removed when all is done.
-    missing, kinds, context, weight, group, random_state, n_jobs, verbose
+    missing, kinds, context, weight, group, random_state, device, n_jobs, verbose
         As in MarkovBoundary.
 
     Returns
@@ -201,20 +204,21 @@ def compare(
         raise ValueError("[truth] simulated tables have their own; leave it out.")
     words = [word.strip() for word in methods.split(",")] if isinstance(methods, str) else list(methods)
     options = {"methods": words, "orders": orders, "limit": float(limit or 0), "seed": seed_of(random_state)}
-    data = None if X is None else as_dataset(X, missing, Roles.given(kinds, context, weight, group), stacklevel=4)
+    options["device"] = device
+    table = None if X is None else as_table(X, missing, Roles.given(kinds, context, weight, group, X))
     names, adjacency = _truth(truth)
-    with running(n_jobs, verbose) as run:
+    with running(n_jobs, verbose) if table is None else table.working(n_jobs, verbose) as run:
         text = _core.compare(
-            data,
+            None if table is None else table.data,
             names,
             adjacency,
             _setting(simulate or {}),
-            [seed_of(seed) for seed in seeds] if data is None else [],
+            [seed_of(seed) for seed in seeds] if table is None else [],
             options,
             "" if checkpoint is None else os.fspath(checkpoint),
             run,
         )
-    result = Comparison.from_json(text)
+        result = Comparison._of(text, NO_LABELS if table is None else table.labels)
     warn(result.warnings, stacklevel=3)
     return result
 
@@ -222,8 +226,7 @@ def compare(
 def _setting(simulate: Mapping[str, Any]) -> dict[str, Any]:
     for name in simulate:
         if name not in SIMULATE or name == "seed":
-            known = ", ".join(each for each in SIMULATE if each != "seed")
-            raise ValueError(f"[simulate] there is no {name!r}; use {known}.")
+            raise ValueError(unknown(name, (each for each in SIMULATE if each != "seed"), "[simulate] there is no"))
     return {name: plain(SIMULATE[name], value) for name, value in simulate.items()}
 
 
@@ -237,14 +240,14 @@ def _truth(truth: Any) -> tuple[list[str], Any]:
         names, adjacency = _core.load_truth(os.fspath(truth))
         return names, adjacency
     if hasattr(truth, "loc"):
-        return [str(name) for name in truth.columns], _edges(truth.loc[truth.columns, truth.columns])
+        return [name_of(label) for label in truth.columns], _edges(truth.loc[truth.columns, truth.columns])
     if hasattr(truth, "nodes") and hasattr(truth, "edges"):
         nodes = list(truth.nodes)
         place = {node: index for index, node in enumerate(nodes)}
         adjacency = np.zeros((len(nodes), len(nodes)), dtype=np.uint8)
         for source, target in truth.edges:
             adjacency[place[source], place[target]] = 1
-        return [str(node) for node in nodes], adjacency
+        return [name_of(node) for node in nodes], adjacency
     return [], _edges(truth)
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from . import _core
+from . import _core, _html
+from ._exports import imported
+from ._labels import as_array, name_of, names_of
 from ._methods import method_named
 from ._parameters import EntropyParameters
 from ._result import Result, number
 from ._running import running
 from ._settings import Estimator, documented, method_options, run_options
-from ._table import Roles, as_dataset, warn
+from ._table import Roles, as_table, warn
 
 DEFAULT = "flow"  # the estimator whose parameters are written out
 
@@ -92,10 +92,13 @@ class Information(Result):
 
     def to_pandas(self) -> Any:
         """One row for each given variable, as a pandas DataFrame."""
-        import pandas as pd
+        pd = imported("pandas", "pandas", "to_pandas")
 
         rows = [(each.name, float(each.information), each.information.se) for each in self.added]
         return pd.DataFrame(rows, columns=["name", "information", "se"])
+
+    def _repr_html_(self) -> str:
+        return _html.information(self)
 
 
 def _estimate(read: dict[str, Any], value: str, se: str, null: float) -> Estimate:
@@ -111,7 +114,7 @@ class EntropyModel(EntropyParameters, Estimator):
     Attributes
     ----------
     n_features_in_, feature_names_in_
-        Number and names of the variables; x1, x2, ... if they came without.
+        Number and names of the variables, as their data frame has them; x1, x2, ... if they came without.
 
     Examples
     --------
@@ -138,14 +141,15 @@ class EntropyModel(EntropyParameters, Estimator):
         EntropyModel
             The estimator itself.
         """
-        data = as_dataset(X, self.missing, Roles.of(self))
+        table = as_table(X, self.missing, Roles.of(self, X))
         method = method_named("entropy", self.estimator, "estimator")
         options = method_options(self, method, method_named("entropy", DEFAULT, "estimator"), self.options)
-        with running(self.n_jobs, self.verbose) as run:
-            self._fitted = _core.fit_entropies(data, method.name, options, run_options(self), run)
-        warn(self._fitted.warnings)
-        self.n_features_in_ = len(data.names)
-        self.feature_names_in_ = np.array(data.names, dtype=object)
+        with table.working(self.n_jobs, self.verbose) as run:
+            self._fitted = _core.fit_entropies(table.data, method.name, options, run_options(self), run)
+            warn(self._fitted.warnings)
+        self._labels = table.labels
+        self.n_features_in_ = len(table.data.names)
+        self.feature_names_in_ = as_array([table.labels.get(name, name) for name in table.data.names])
         return self
 
     def entropy(self, target: str) -> Estimate:
@@ -177,7 +181,7 @@ class EntropyModel(EntropyParameters, Estimator):
         Estimate
         """
         with running(self.n_jobs, False) as run:
-            return Estimate(*self._model().conditional_entropy(target, _names(given), run))
+            return Estimate(*self._fitted.conditional_entropy(name_of(target), self._names(given), run))
 
     def mutual_information(self, target: str, about: Sequence[str] | str, given: Sequence[str] | str = ()) -> Estimate:
         """I(target; about | given) in nats: what ``about`` tells of the target that ``given`` does not.
@@ -198,7 +202,9 @@ class EntropyModel(EntropyParameters, Estimator):
         Estimate
         """
         with running(self.n_jobs, False) as run:
-            return Estimate(*self._model().mutual_information(target, _names(about), _names(given), run))
+            return Estimate(
+                *self._fitted.mutual_information(name_of(target), self._names(about), self._names(given), run)
+            )
 
     def information(self, target: str, given: Sequence[str] | str) -> Information:
         """H(target | given), and what each of the given tells beyond the others, as ``fansite entropy`` does.
@@ -215,12 +221,8 @@ class EntropyModel(EntropyParameters, Estimator):
         Information
         """
         with running(self.n_jobs, False) as run:
-            return Information.from_json(self._model().information(target, _names(given), run))
+            text = self._fitted.information(name_of(target), self._names(given), run)
+        return Information._of(text, self._labels)
 
-    def _model(self) -> _core.EntropyModel:
-        fitted: _core.EntropyModel = self._learned("_fitted")
-        return fitted
-
-
-def _names(names: Sequence[str] | str) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
+    def _names(self, given: Sequence[str] | str) -> list[str]:
+        return names_of(given, self._labels, "given")

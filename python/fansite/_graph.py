@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal, overload
 
 from . import _core
 from ._boundaries_result import BoundariesResult
@@ -13,11 +13,11 @@ from ._boundary import MarkovBoundary
 from ._finder import Finder
 from ._graph_result import GraphResult
 from ._knowledge import for_table
+from ._labels import is_pandas
 from ._methods import Method, method_named
 from ._parameters import GraphParameters
-from ._running import running
 from ._settings import documented, method_options, run_options
-from ._table import Roles, as_dataset, is_pandas, labelled
+from ._table import Roles, as_table, labelled
 
 DEFAULT = "fansite-anm"  # the method whose parameters are written out
 
@@ -42,7 +42,7 @@ class CausalGraph(GraphParameters, Finder[GraphResult]):
     result_ : GraphResult
         Everything, with each variable's parents, children and spouses.
     n_features_in_, feature_names_in_
-        Number and names of the variables; x1, x2, ... if they came without.
+        Number and names of the variables, as their data frame has them; x1, x2, ... if they came without.
 
     Examples
     --------
@@ -77,15 +77,15 @@ class CausalGraph(GraphParameters, Finder[GraphResult]):
         CausalGraph
             The estimator itself.
         """
-        data = as_dataset(X, self.missing, Roles.of(self))
+        table = as_table(X, self.missing, Roles.of(self, X))
         method = method_named("graph", self.method, "method")
         options = method_options(self, method, method_named("graph", DEFAULT, "method"), self.options)
         found_how, found_with = self._boundary_options(method, boundaries)
-        with running(self.n_jobs, self.verbose) as run:
+        with table.working(self.n_jobs, self.verbose) as run:
             text = _core.causal_graph(
-                data,
+                table.data,
                 None if boundaries is None else _json_of(boundaries),
-                for_table(self.knowledge, data.names),
+                for_table(self.knowledge, table.data.names),
                 method.name,
                 options,
                 found_how.name,
@@ -93,12 +93,45 @@ class CausalGraph(GraphParameters, Finder[GraphResult]):
                 run_options(self),
                 run,
             )
-        result = GraphResult.from_json(text)
+            result = GraphResult._of(text, table.labels)
         self._keep(result)
         self.edges_ = result.edges
         self.adjacency_ = labelled(result.adjacency(), result.variables, is_pandas(X))
         self.weights_ = labelled(result.weights, result.variables, is_pandas(X))
         return self
+
+    def to_pgmpy(self, *, hidden_causes: bool = True) -> Any:
+        """A pgmpy DAG, or a PDAG if a direction is undecided, as ``result_.to_pgmpy`` has it.
+
+        Parameters
+        ----------
+        hidden_causes : bool
+            Give hidden causes latent nodes.
+        """
+        return self.result_.to_pgmpy(hidden_causes=hidden_causes)
+
+    def to_causallearn(self) -> Any:
+        """A causal-learn GeneralGraph, as ``result_.to_causallearn`` has it."""
+        return self.result_.to_causallearn()
+
+    @overload
+    def to_dowhy(self, *, undecided: Literal["error", "best"] = ..., hidden_causes: bool = ...) -> str: ...
+    @overload
+    def to_dowhy(self, *, undecided: Literal["all"], hidden_causes: bool = ...) -> list[str]: ...
+    def to_dowhy(
+        self, *, undecided: Literal["error", "best", "all"] = "error", hidden_causes: bool = True
+    ) -> str | list[str]:
+        """The graph in GML for DoWhy, as ``result_.to_dowhy`` has it.
+
+        Parameters
+        ----------
+        undecided : {'error', 'best', 'all'}
+            Edges of undecided direction: a ValueError that names them; as in the best graph of fansite-anm; or a list
+            of every graph that directs them without a cycle or a new collider, so that effects come as a range.
+        hidden_causes : bool
+            Give hidden causes unobserved nodes.
+        """
+        return self.result_.to_dowhy(undecided=undecided, hidden_causes=hidden_causes)
 
     def _boundary_options(self, method: Method, boundaries: Any) -> tuple[Method, dict[str, Any]]:
         """How boundaries are found; a ValueError for parameters of what is not done."""

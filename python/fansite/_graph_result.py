@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 
-from . import _core, _html
+from . import _core, _explain, _exports, _html
+from ._explain import Explanation
+from ._exports import imported
+from ._labels import name_of
 from ._result import TableResult, number
 
 
@@ -95,6 +98,16 @@ class GraphResult(TableResult):
     def __len__(self) -> int:
         return len(self.edges)
 
+    def explain(self, variable: str) -> Explanation:
+        """What was found of a variable, in sentences: causes, effects, undecided edges, their evidence, hidden causes.
+
+        Parameters
+        ----------
+        variable : str
+            The variable.
+        """
+        return _explain.of_graph(self, variable)
+
     def adjacency(self) -> np.ndarray[Any, Any]:
         """0/1 matrix: A[i, j] = 1 means i -> j; an edge whose direction is undecided has both entries."""
         directed, undirected = self._parts()
@@ -103,7 +116,7 @@ class GraphResult(TableResult):
 
     def to_pandas(self) -> Any:
         """One row for each edge, as a pandas DataFrame."""
-        import pandas as pd
+        pd = imported("pandas", "pandas", "to_pandas")
 
         rows = [
             {
@@ -123,25 +136,61 @@ class GraphResult(TableResult):
         return pd.DataFrame(rows, columns=columns)
 
     def to_networkx(self) -> Any:
-        """A networkx DiGraph; an undecided edge is there in both directions, with ``directed`` False."""
-        import networkx as nx
+        """A networkx DiGraph; an undecided edge is there in both directions, with ``directed`` False.
 
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.variables)
-        place = {name: i for i, name in enumerate(self.variables)}
-        for edge in self.edges:
-            ends = [(edge.source, edge.target), (edge.target, edge.source)]
-            for source, target in ends[: 1 if edge.directed else 2]:
-                weight = float(self.weights[place[source], place[target]])
-                graph.add_edge(source, target, directed=edge.directed, weight=weight)
-        return graph
+        Edges have ``weight`` and ``fragile``. Pairs that a hidden cause may link are named in
+        ``graph.graph["hidden_causes"]``.
+        """
+        return _exports.graph_to_networkx(self)
+
+    def to_igraph(self) -> Any:
+        """The same as a directed igraph Graph; names are strings, in ``vs["name"]``."""
+        return _exports.graph_to_igraph(self)
+
+    def to_pgmpy(self, *, hidden_causes: bool = True) -> Any:
+        """A pgmpy DAG if all directions are decided, else a pgmpy PDAG, whose undirected edges are the undecided ones.
+
+        Parameters
+        ----------
+        hidden_causes : bool
+            Give each of ``hidden_causes`` a latent node, U_a_b -> a and U_a_b -> b.
+        """
+        return _exports.to_pgmpy(self, hidden_causes)
+
+    def to_causallearn(self) -> Any:
+        """A causal-learn GeneralGraph.
+
+        ``-->`` is a directed edge and ``---`` an undecided one. Where a hidden cause may link the two ends it is
+        ``o->`` and ``o-o``, and ``<->`` links pairs of ``hidden_causes`` that no edge does.
+        """
+        return _exports.to_causallearn(self)
+
+    @overload
+    def to_dowhy(self, *, undecided: Literal["error", "best"] = ..., hidden_causes: bool = ...) -> str: ...
+    @overload
+    def to_dowhy(self, *, undecided: Literal["all"], hidden_causes: bool = ...) -> list[str]: ...
+    def to_dowhy(
+        self, *, undecided: Literal["error", "best", "all"] = "error", hidden_causes: bool = True
+    ) -> str | list[str]:
+        """The graph in GML for ``dowhy.CausalModel(data, treatment, outcome, graph=...)``, which needs every direction.
+
+        Parameters
+        ----------
+        undecided : {'error', 'best', 'all'}
+            Edges of undecided direction: a ValueError that names them; as in the best graph of fansite-anm; or a list
+            of every graph that directs them without a cycle or a new collider, so that effects come as a range.
+        hidden_causes : bool
+            Give each of ``hidden_causes`` an unobserved node, U_a_b -> a and U_a_b -> b, so that no effect is called
+            identified that it would bias.
+        """
+        return _exports.to_dowhy(self, undecided, hidden_causes)
 
     def to_dot(self) -> str:
         """The same text as ``fansite dag --dot`` writes, in Graphviz's language; pairs with a hidden cause are dashed."""
         directed, undirected = self._parts()
         place = {name: i for i, name in enumerate(self.variables)}
         hidden = [(place[pair.a], place[pair.b]) for pair in self.hidden_causes]
-        return _core.to_dot(directed, undirected, self.variables, hidden)
+        return _core.to_dot(directed, undirected, [name_of(variable) for variable in self.variables], hidden)
 
     def _repr_html_(self) -> str:
         return _html.graph(self)

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from . import _core
+from . import _core, _html
+from ._exports import imported
+from ._labels import found_in
 from ._result import Result, number
-from ._running import running
-from ._table import Roles, as_dataset
+from ._table import Roles, as_table
+from ._words import in_python
 
 _NAN = float("nan")
 
@@ -83,19 +86,20 @@ class Inspection(Result):
         return {
             **{name: read[name] for name in names},
             "columns": [_column(each) for each in read["columns"]],
-            "findings": [Finding(**each) for each in read["findings"]],
-            "assumptions": read["assumptions"],
+            "findings": [Finding(**{**each, "message": in_python(each["message"])}) for each in read["findings"]],
+            "assumptions": [in_python(sentence) for sentence in read["assumptions"]],
         }
 
     def __getitem__(self, name: str) -> ColumnInfo:
         """The column called so."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+        column: ColumnInfo = found_in({each.name: each for each in self.columns}, name, "[inspect] no column is called")
+        return column
 
     def __repr__(self) -> str:
         return self._text or f"Inspection({self.rows} rows, {len(self.columns)} columns)"
+
+    def _repr_html_(self) -> str:
+        return _html.inspection(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``fansite inspect --json`` has them."""
@@ -104,13 +108,10 @@ class Inspection(Result):
 
     def to_pandas(self) -> Any:
         """One row for each column, as a pandas DataFrame."""
-        import pandas as pd
+        pd = imported("pandas", "pandas", "to_pandas")
 
         shown = ("name", "kind", "declared", "context", "distinct", "missing", "takes_part", "treatment")
         return pd.DataFrame([{name: getattr(column, name) for name in shown} for column in self.columns])
-
-    def _answer(self) -> str:
-        return self._json  # there is no timing
 
 
 def _column(read: dict[str, Any]) -> ColumnInfo:
@@ -152,7 +153,7 @@ def inspect(
     >>> facts["dose"].missing
     0.25
     """
-    data = as_dataset(X, missing, Roles.given(kinds, context, weight, group), stacklevel=4)
-    with running(n_jobs, False) as run:
-        text, words = _core.inspect(data, run)
-    return Inspection(_json=text, _text=words, **Inspection._fields(Inspection._read(text)))
+    table = as_table(X, missing, Roles.given(kinds, context, weight, group, X))
+    with table.working(n_jobs, False) as run:
+        text, words = _core.inspect(table.data, run)
+        return dataclasses.replace(Inspection._of(text, table.labels), _text=in_python(words))

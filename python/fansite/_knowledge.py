@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._labels import name_of, unknown
 
 
 class Knowledge:
@@ -35,10 +36,10 @@ class Knowledge:
     """
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
-        self._set(_core.Knowledge.parse(text, "the knowledge", list(names)), names)
+        self._set(_core.Knowledge.parse(text, "the knowledge", [name_of(name) for name in names]), names)
 
     def _set(self, known: _core.Knowledge, names: Sequence[str]) -> None:
-        self.names: list[str] = list(names)
+        self.names: list[str] = [name_of(name) for name in names]
         self._known = known
 
     def allows(self, cause: str, effect: str) -> bool:
@@ -112,10 +113,9 @@ class Knowledge:
         return (Knowledge, (self.to_text(), self.names))
 
     def _place(self, name: str) -> int:
-        try:
-            return self.names.index(name)
-        except ValueError:
-            raise ValueError(f"[knowledge] no variable is called '{name}'.") from None
+        if name_of(name) not in self.names:
+            raise ValueError(unknown(name_of(name), self.names, "[knowledge] no variable is called"))
+        return self.names.index(name_of(name))
 
 
 def load_knowledge(path: str | os.PathLike[str], names: Sequence[str]) -> Knowledge:
@@ -133,7 +133,7 @@ def load_knowledge(path: str | os.PathLike[str], names: Sequence[str]) -> Knowle
     Knowledge
     """
     knowledge = Knowledge.__new__(Knowledge)
-    knowledge._set(_core.load_knowledge(os.fspath(path), list(names)), names)
+    knowledge._set(_core.load_knowledge(os.fspath(path), [name_of(name) for name in names]), names)
     return knowledge
 
 

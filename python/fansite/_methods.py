@@ -99,5 +99,7 @@ def method_named(kind: str, name: Any, parameter: str) -> Method:
         if each.name == name:
             return each
     names = [each.name for each in found]
+    near = _core.nearest_name(str(name), names)
+    meant = f"did you mean {near!r}? Else " if near else ""
     words = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    raise ValueError(f"[{parameter}] {name!r} is unknown; use {words}")
+    raise ValueError(f"[{parameter}] {name!r} is unknown; {meant}use {words}.")

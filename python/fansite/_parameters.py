@@ -73,6 +73,9 @@ class BoundaryParameters:
         A column, or one value a row: rows that share it are not independent, as visits of one patient.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
+    device : {'auto', 'cpu', 'cuda'}
+        What networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's last
+        bits are not the processor's.
     n_jobs : int or None
         Threads; None: one per core. The answer is the same.
     verbose : bool
@@ -110,6 +113,7 @@ class BoundaryParameters:
         weight: Any = None,
         group: Any = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+        device: str = "cpu",
         n_jobs: int | None = None,
         verbose: int | bool = False,
     ) -> None:
@@ -141,6 +145,7 @@ class BoundaryParameters:
         self.weight = weight
         self.group = group
         self.random_state = random_state
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -184,6 +189,9 @@ class SelectorParameters:
         so say 'nominal' for classes that are numbers.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
+    device : {'auto', 'cpu', 'cuda'}
+        What networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's last
+        bits are not the processor's.
     n_jobs : int or None
         Threads; None: one per core. The answer is the same.
     verbose : bool
@@ -210,6 +218,7 @@ class SelectorParameters:
         kinds: Mapping[str, str] | None = None,
         y_kind: str = "auto",
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+        device: str = "cpu",
         n_jobs: int | None = None,
         verbose: int | bool = False,
     ) -> None:
@@ -230,6 +239,7 @@ class SelectorParameters:
         self.kinds = kinds
         self.y_kind = y_kind
         self.random_state = random_state
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -322,6 +332,9 @@ class GraphParameters:
         A column, or one value a row: rows that share it are not independent, as visits of one patient.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
+    device : {'auto', 'cpu', 'cuda'}
+        What networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's last
+        bits are not the processor's.
     n_jobs : int or None
         Threads; None: one per core. The answer is the same.
     verbose : bool
@@ -373,6 +386,7 @@ class GraphParameters:
         weight: Any = None,
         group: Any = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+        device: str = "cpu",
         n_jobs: int | None = None,
         verbose: int | bool = False,
     ) -> None:
@@ -418,6 +432,7 @@ class GraphParameters:
         self.weight = weight
         self.group = group
         self.random_state = random_state
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -484,6 +499,9 @@ class EntropyParameters:
         A column, or one value a row: rows that share it are not independent, as visits of one patient.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
+    device : {'auto', 'cpu', 'cuda'}
+        What networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's last
+        bits are not the processor's.
     n_jobs : int or None
         Threads; None: one per core. The answer is the same.
     verbose : bool
@@ -522,6 +540,7 @@ class EntropyParameters:
         weight: Any = None,
         group: Any = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+        device: str = "cpu",
         n_jobs: int | None = None,
         verbose: int | bool = False,
     ) -> None:
@@ -554,5 +573,6 @@ class EntropyParameters:
         self.weight = weight
         self.group = group
         self.random_state = random_state
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ from ._compare import Comparison
 from ._entropy import Information
 from ._finder import Finder
 from ._graph_result import GraphResult
-from ._running import running
-from ._table import Roles, as_dataset
+from ._table import Roles, as_table
 
 
 def report(*results: Any, path: str | os.PathLike[str], title: str = "") -> None:
@@ -78,16 +78,17 @@ def verify(
     True
     """
     text = _json_of(result)
-    saved_kinds, saved_context, saved_weight, saved_group = _core.saved_roles(text)
+    saved_kinds, saved_context, saved_weight, saved_group, drop, only = _core.saved_roles(text)
     roles = Roles.given(
         dict(saved_kinds) if kinds is None else kinds,
         saved_context if context is None else context,
         (saved_weight or None) if weight is None else weight,
         (saved_group or None) if group is None else group,
+        X,
     )
-    data = as_dataset(X, missing, roles)
-    with running(n_jobs, verbose) as run:
-        difference = _core.verify(text, data, "" if model is None else os.fspath(model), run)
+    table = as_table(X, missing, replace(roles, drop=drop, only=only))
+    with table.working(n_jobs, verbose) as run:
+        difference = _core.verify(text, table.data, "" if model is None else os.fspath(model), run)
     return difference == ""
 
 

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 try:
     from sklearn.base import BaseEstimator
     from sklearn.feature_selection import SelectorMixin
-    from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 except ImportError as error:
     raise ImportError("BoundarySelector needs scikit-learn 1.6 or later: pip install fansite[sklearn]") from error
 
@@ -19,11 +19,24 @@ from . import _core
 from ._boundaries_result import BoundariesResult
 from ._boundary import DEFAULT
 from ._columns import ColumnCells, column_cells
+from ._explain import Explanation
+from ._labels import is_pandas, labels_of, name_of
 from ._methods import method_named
 from ._parameters import SelectorParameters
-from ._running import running
-from ._settings import documented, method_options, run_options
-from ._table import Roles, append, converted, from_array, is_frame, is_numeric, is_pandas, warn, with_roles
+from ._settings import documented, method_options, no_attribute, run_options
+from ._table import (
+    Roles,
+    Table,
+    append,
+    converted,
+    from_array,
+    is_frame,
+    is_numeric,
+    row_names_of,
+    warn,
+    with_roles,
+)
+from ._words import rows_called
 
 MOST_FOR_FLOW = 300  # features, for which networks train for hours
 KINDS = ("auto", "continuous", "ordered", "atoms", "nominal")
@@ -79,9 +92,12 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         """
         if self.y_kind not in KINDS:
             raise ValueError(f"y_kind = {self.y_kind!r} is unknown; use {', '.join(map(repr, KINDS))}.")
-        features = Roles.given(self.kinds, None, weight, group)
-        data, kinds = self._features(X, y, features)
+        features = Roles.given(self.kinds, None, weight, group, X)
+        row_name = row_names_of(X)
+        with rows_called(row_name):
+            data, kinds = self._features(X, y, features)
         names = data.names
+        labels = labels_of(X)
         target = "y"
         while target in names:
             target += "'"
@@ -89,18 +105,18 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         append(data, target, cells)
         if self.y_kind != "auto" or cells.kind:
             kinds[target] = cells.kind if self.y_kind == "auto" else self.y_kind
-        data = with_roles(data, "use", features, kinds)
+        data, _ = with_roles(data, "use", features, kinds, row_name)
         method = method_named("boundary", self.method, "method")
         options = method_options(self, method, method_named("boundary", DEFAULT, "method"), self.options)
         nominal = kinds.get(target) == "nominal" or (cells.labels is not None and cells.kind is None)
         without_order = nominal and len(np.unique(cells.values)) > 2
         if without_order and options.get("estimator") == "auto" and len(names) < MOST_FOR_FLOW:
             options["estimator"] = "flow"  # few rows are left to the Gaussian estimator, which sees nothing here
-        with running(self.n_jobs, self.verbose) as run:
+        with Table(data, labels, row_name).working(self.n_jobs, self.verbose) as run:
             text = _core.markov_boundaries(
                 data, _core.Knowledge(), method.name, options, [target], run_options(self), run
             )
-        self.result_ = BoundariesResult.from_json(text)
+            self.result_ = BoundariesResult._of(text, labels)
         if without_order and self.result_.estimator == "gaussian":
             raise ValueError(
                 "[y] the Gaussian estimator cannot use classes without an order; use estimator='flow', or say "
@@ -108,7 +124,9 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
             )
         warn(self.result_.warnings)
         self.boundary_ = self.result_[target]
-        self.support_ = np.isin(names, self.boundary_.names)
+        members = {name_of(name) for name in self.boundary_.names}
+        self.support_ = np.array([name in members for name in names], dtype=bool)
+        self._names = names if labels else None
         if not self.support_.any():
             warn(["no feature tells anything about y beyond chance, so none is selected"])
         return self
@@ -131,6 +149,23 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
             return self._transform(X)
         return super().transform(X)
 
+    def explain(self) -> Explanation:
+        """What was found of ``y``, in sentences: the features of its boundary and what was nearly in, with numbers."""
+        return self.result_.explain(self.boundary_.target)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
+        """The names of the selected features, as strings; columns whose labels are none by docs/python.md.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None
+            Names of all features; None: as ``fit`` saw them.
+        """
+        if input_features is None and getattr(self, "_names", None) is not None:
+            input_features = self._names
+        names: np.ndarray[Any, Any] = super().get_feature_names_out(input_features)
+        return names
+
     def _features(self, X: Any, y: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, Any]]:
         """The columns of X. scikit-learn checks arrays of numbers; what a data frame may hold is more than it knows."""
         required = None if y is None else "no_validation"
@@ -143,9 +178,16 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         return from_array(values), {}
 
     def _get_support_mask(self) -> np.ndarray[Any, Any]:
-        check_is_fitted(self)
         mask: np.ndarray[Any, Any] = self.support_
         return mask
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "support_" in vars(self)
+
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name, "support_" in vars(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

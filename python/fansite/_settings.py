@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ._labels import unknown
 from ._methods import RUN, Method, Parameter
 
 EstimatorType = TypeVar("EstimatorType", bound="Estimator")
@@ -17,6 +20,34 @@ EstimatorType = TypeVar("EstimatorType", bound="Estimator")
 
 class NotFittedError(ValueError, AttributeError):
     """Something was asked of an estimator before ``fit``."""
+
+
+def no_attribute(estimator: Any, name: str, fitted: bool) -> AttributeError:
+    """What to raise where an estimator is asked for what it does not have."""
+    kind = type(estimator).__name__
+    if name.startswith("_") and name not in ("_fitted", "_labels"):
+        return AttributeError(f"'{kind}' object has no attribute '{name}'")
+    if not fitted and (name.endswith("_") or name.startswith("_")):
+        return not_fitted(f"[{kind}] nothing has been learnt yet; call fit(X) first.")
+    known = [each for each in dir(estimator) if not each.startswith("_")]
+    return AttributeError(unknown(name, known, f"'{kind}' object has no attribute"))
+
+
+def not_fitted(sentence: str) -> NotFittedError:
+    """An error that is scikit-learn's NotFittedError too, if scikit-learn is there."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
+    if theirs is None:
+        return NotFittedError(sentence)
+    error: NotFittedError = _shared(theirs)(sentence)
+    return error
+
+
+@cache
+def _shared(theirs: type) -> Any:
+    def reduced(self: Exception) -> Any:  # goes through joblib
+        return not_fitted, self.args
+
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, "__reduce__": reduced})
 
 
 class Estimator:
@@ -53,9 +84,7 @@ class Estimator:
         known = self._defaults()
         for name, value in params.items():
             if name not in known:
-                raise ValueError(
-                    f"[{type(self).__name__}] there is no parameter '{name}'; they are {', '.join(known)}."
-                )
+                raise ValueError(unknown(name, known, f"[{type(self).__name__}] there is no parameter"))
             setattr(self, name, value)
         return self
 
@@ -68,12 +97,12 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return "n_features_in_" in vars(self)
 
-    def _learned(self, attribute: str) -> Any:
-        if not hasattr(self, attribute):
-            raise NotFittedError(f"[{type(self).__name__}] nothing has been learnt yet; call fit(X) first.")
-        return getattr(self, attribute)
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name, self.__sklearn_is_fitted__())
 
 
 def plain(parameter: Parameter, value: Any) -> Any:
@@ -103,7 +132,9 @@ _TYPES: dict[str, tuple[type, str]] = {
 }
 
 
-def method_options(estimator: Any, method: Method, default: Method, options: Mapping[str, Any] | None) -> dict[str, Any]:
+def method_options(
+    estimator: Any, method: Method, default: Method, options: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """What an estimator's parameters mean for a method: those written out, which are the default method's, and others.
 
     A ValueError names one that the method does not have.
@@ -121,8 +152,7 @@ def method_options(estimator: Any, method: Method, default: Method, options: Map
         values[name] = plain(method.parameters[name], value)
     for name, value in (options or {}).items():
         if name not in method.parameters:
-            known = ", ".join(method.parameters) or "none"
-            raise ValueError(f"[{name}] {method.name} has no such parameter; they are: {known}.")
+            raise ValueError(unknown(name, method.parameters, f"[options] {method.name} has no such parameter as"))
         if name in values and values[name] != default.parameters[name].default:
             raise ValueError(f"[{name}] it is given twice, as an argument and in options; give it once.")
         values[name] = plain(method.parameters[name], value)
@@ -140,10 +170,23 @@ def run_options(estimator: Any) -> dict[str, Any]:
 
 
 def documented(cls: type) -> type:
-    """Puts the parameters that C++ describes where the docstring says so."""
+    """Puts the parameters that C++ describes where the docstring says so; an unknown one comes with the nearest."""
+    known = inspect.signature(cls).parameters
+    original: Any = getattr(cls, "__init__")
+
+    @wraps(original)
+    def checked(self: Any, *nothing: Any, **given: Any) -> None:
+        for name in given:
+            if name not in known:
+                raise TypeError(unknown(name, known, f"[{cls.__name__}] there is no parameter"))
+        original(self, *nothing, **given)
+
+    setattr(cls, "__init__", checked)
     for base in cls.__mro__:
         if base.__module__.endswith("._parameters") and cls.__doc__ is not None:
-            cls.__doc__ = cls.__doc__.replace("    {parameters}\n", f"    {(base.__doc__ or '').rstrip()}\n")
+            # Python 3.13 takes the indentation off docstrings, older ones leave it.
+            parameters = inspect.cleandoc(base.__doc__ or "")
+            cls.__doc__ = inspect.cleandoc(cls.__doc__).replace("{parameters}", parameters)
     return cls
 
 

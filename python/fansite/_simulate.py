@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._exports import imported
 from ._methods import SIMULATE
 from ._running import running
 from ._settings import plain, seed_of
@@ -43,15 +44,13 @@ class Simulation:
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
-        import pandas as pd
+        pd = imported("pandas", "pandas", "to_pandas")
 
         return pd.DataFrame(self.values, columns=self.names)
 
     def to_networkx(self) -> Any:
         """The graph as a networkx DiGraph."""
-        import networkx as nx
-
-        graph = nx.DiGraph()
+        graph = imported("networkx", "networkx", "to_networkx").DiGraph()
         graph.add_nodes_from(self.names)
         for i, j in zip(*np.nonzero(self.adjacency)):
             graph.add_edge(self.names[i], self.names[j], weight=float(self.weights[i, j]))

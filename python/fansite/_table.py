@@ -4,25 +4,27 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._columns import ColumnCells, as_floats, column_cells
+from ._columns import ColumnCells, column_cells
+from ._labels import Labels, is_label, is_pandas, labels_of, name_of, names_of
 from ._running import running
+from ._words import RowName, in_python, rows_called
 
 
 class DataWarning(UserWarning):
     """Something about a table that its user should know; the sentence says what follows from it."""
 
 
-# Kinds, context, weight and group, as C++ takes them.
-CoreRoles = tuple[list[tuple[str, str]], list[str], str, str]
+# Kinds, context, weight, group, drop and only, as C++ takes them.
+CoreRoles = tuple[list[tuple[str, str]], list[str], str, str, list[str], list[str]]
 
 
 @dataclass(frozen=True)
@@ -33,24 +35,27 @@ class Roles:
     context: Sequence[str] = ()
     weight: Any = None
     group: Any = None
+    # Of results of the command line that are verified; data frames have ways of their own to leave columns out.
+    drop: Sequence[str] = ()
+    only: Sequence[str] = ()
 
     @classmethod
-    def of(cls, estimator: Any) -> Roles:
+    def of(cls, estimator: Any, X: Any) -> Roles:
         """The parameters of an estimator, checked."""
-        return cls.given(estimator.kinds, estimator.context, estimator.weight, estimator.group)
+        return cls.given(estimator.kinds, estimator.context, estimator.weight, estimator.group, X)
 
     @classmethod
-    def given(cls, kinds: Any, context: Any, weight: Any, group: Any) -> Roles:
-        """The arguments of a function, checked."""
+    def given(cls, kinds: Any, context: Any, weight: Any, group: Any, X: Any) -> Roles:
+        """The arguments of a function, checked; columns of X by their names from here on."""
+        labels = labels_of(X)
         if not isinstance(kinds or {}, Mapping):
             raise TypeError(f"kinds = {kinds!r} is of the wrong type; give a dictionary of names and kinds.")
         for name, kind in (kinds or {}).items():
-            if not isinstance(name, str) or not isinstance(kind, str):
+            if not (isinstance(name, str) or labels) or not isinstance(kind, str):
                 raise TypeError(f"kinds: {name!r} = {kind!r} is of the wrong type; give a name and a kind.")
-        columns = [context] if isinstance(context, str) else list(() if context is None else context)
-        if not all(isinstance(name, str) for name in columns):
-            raise TypeError(f"context = {context!r} is of the wrong type; give a list of names.")
-        return cls(dict(kinds or {}), columns, weight, group)
+        weight, group = (name_of(role) if is_label(role, labels) else role for role in (weight, group))
+        named = {name_of(name): kind for name, kind in (kinds or {}).items()}
+        return cls(named, names_of(context, labels, "context"), weight, group)
 
     @property
     def labels(self) -> list[str]:
@@ -67,25 +72,70 @@ class Roles:
 NO_ROLES = Roles()
 
 
-def as_dataset(X: Any, missing: str = "use", roles: Roles = NO_ROLES, stacklevel: int = 4) -> _core.Dataset:
-    """The table for C++, rows by variables; copied once.
+@dataclass(frozen=True)
+class Table:
+    """A table for C++, and what its user calls its columns and rows."""
 
-    A NumPy array, and a data frame whose columns have no names, get x1, x2, ...
-    """
+    data: _core.Dataset
+    labels: Labels
+    row_name: RowName | None
+
+    @contextmanager
+    def working(self, n_jobs: int | None, verbose: int | bool) -> Iterator[_core.Running]:
+        """What the C++ functions want to know, while they speak of this table."""
+        with rows_called(self.row_name), running(n_jobs, verbose) as run:
+            yield run
+
+
+def as_table(X: Any, missing: str = "use", roles: Roles = NO_ROLES, stacklevel: int = 4) -> Table:
+    """The table for C++, rows by variables; copied once. Columns without names are x1, x2, ..."""
     if missing not in ("use", "drop", "error"):
         raise ValueError(f"missing = {missing!r} is unknown; use 'use', 'drop' or 'error'.")
-    if isinstance(X, (str, os.PathLike)) and not _is_parquet(X):
-        data = _loaded(X, missing, roles)
-    else:
-        data, from_types = converted(X, roles)
-        data = with_roles(data, missing, roles, from_types)
+    row_name = row_names_of(X)
+    with rows_called(row_name):
+        if row_name is None and not _is_parquet(X):
+            data = _loaded(X, missing, roles)
+        else:
+            data, from_types = converted(X, roles)
+            data, row_name = with_roles(data, missing, roles, from_types, row_name)
     if data.dropped_rows:
         warn([f"{data.dropped_rows} rows with missing cells left out"], stacklevel=stacklevel)
-    return data
+    return Table(data, labels_of(X), row_name)
 
 
-def with_roles(data: _core.Dataset, missing: str, roles: Roles, from_types: Mapping[str, str]) -> _core.Dataset:
-    """The table with all that is said of it, by its types and, before them, by its user."""
+def row_names_of(X: Any) -> RowName | None:
+    """What rows are called: by the index of a pandas frame, else by their numbers from 0 on; None for a file."""
+    if isinstance(X, (str, os.PathLike)):
+        return None
+    index = X.index if is_pandas(X) else None
+
+    def row_name(row: int) -> str | None:
+        if index is None:
+            return str(row)
+        if not 0 <= row < len(index):
+            return None
+        label = index[row]
+        return f"({', '.join(map(_in_words, label))})" if isinstance(label, tuple) else _in_words(label)
+
+    return row_name
+
+
+def _in_words(label: Any) -> str:
+    return repr(label) if isinstance(label, str) else str(label)
+
+
+def _of_complete_rows(row_name: RowName | None, data: _core.Dataset) -> RowName | None:
+    """The same, where rows with a missing cell are left out."""
+    if row_name is None:
+        return None
+    complete = np.flatnonzero(~np.isnan(data.values).any(axis=1))
+    return lambda row: row_name(int(complete[row])) if 0 <= row < len(complete) else None
+
+
+def with_roles(
+    data: _core.Dataset, missing: str, roles: Roles, from_types: Mapping[str, str], row_name: RowName | None
+) -> tuple[_core.Dataset, RowName | None]:
+    """The table with all that is said of it, by its types and, before them, by its user; and its rows' names."""
     if len(set(data.names)) < len(data.names):
         twice = next(name for name in data.names if data.names.count(name) > 1)
         raise ValueError(f"[table] two columns are called '{twice}'. Give each a name of its own.")
@@ -93,10 +143,12 @@ def with_roles(data: _core.Dataset, missing: str, roles: Roles, from_types: Mapp
     if missing == "error":
         data.require_complete()
     if missing == "drop":
+        row_name = _of_complete_rows(row_name, data)
         data = data.drop_missing()
     kinds = list({**from_types, **roles.kinds}.items())
-    said: CoreRoles = (kinds, list(roles.context), weight, group)
-    return data.with_roles(said) if any(said) else data
+    said: CoreRoles = (kinds, list(roles.context), weight, group, list(roles.drop), list(roles.only))
+    with rows_called(row_name):
+        return (data.with_roles(said) if any(said) else data), row_name
 
 
 def _named(data: _core.Dataset, role: str, cells: Any) -> str:
@@ -106,7 +158,9 @@ def _named(data: _core.Dataset, role: str, cells: Any) -> str:
     if not hasattr(cells, "dtype") or _is_polars(cells):
         cells = np.array([*cells])
     if cells.ndim != 1 or len(cells) != data.rows:
-        raise ValueError(f"[{role}] {len(cells)} values came for {data.rows} rows. Give the name of a column, or one each.")
+        raise ValueError(
+            f"[{role}] {len(cells)} values came for {data.rows} rows. Give the name of a column, or one each."
+        )
     name = role
     while name in data.names:
         name += "'"
@@ -133,7 +187,8 @@ def _loaded(path: Any, missing: str, roles: Roles) -> _core.Dataset:
     for role, cells in (("weight", roles.weight), ("group", roles.group)):
         if not isinstance(cells, (str, type(None))):
             raise TypeError(f"[{role}] for a table in a file, give the name of a column.")
-    said: CoreRoles = (list(roles.kinds.items()), list(roles.context), roles.weight or "", roles.group or "")
+    named = (roles.weight or "", roles.group or "")
+    said: CoreRoles = (list(roles.kinds.items()), list(roles.context), *named, list(roles.drop), list(roles.only))
     with running(None, False) as run:
         return _core.load(os.fspath(path), missing, said, run)
 
@@ -188,12 +243,6 @@ def from_array(
     return _core.Dataset.from_array(values, names)
 
 
-def is_pandas(X: Any) -> bool:
-    """Whether it is a pandas DataFrame; pandas is not imported for that."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(X, pandas.DataFrame)
-
-
 def is_frame(X: Any) -> bool:
     """Whether it is a data frame, whose columns have types of their own."""
     return is_pandas(X) or hasattr(X, "__arrow_c_stream__")
@@ -204,11 +253,7 @@ def _is_polars(cells: Any) -> bool:
 
 
 def _from_pandas(frame: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, str]]:
-    named = [isinstance(name, str) for name in frame.columns]
-    if any(named) and not all(named):
-        other = frame.columns[named.index(False)]
-        raise ValueError(f"[table] some columns have names and {other!r} has not. Make all of them strings.")
-    names = list(frame.columns) if any(named) else _core.default_names(frame.shape[1])
+    names = [name_of(label) for label in frame.columns]
     types = set(frame.dtypes)
     if types in ({np.dtype(np.float64)}, {np.dtype(np.float32)}):
         return from_array(frame.to_numpy(), names), {}  # a view, where pandas has the table in one piece
@@ -245,10 +290,10 @@ def labelled(matrix: np.ndarray[Any, Any], names: Sequence[str], pandas: bool) -
         return matrix
     import pandas as pd
 
-    return pd.DataFrame(matrix, index=list(names), columns=list(names))
+    return pd.DataFrame(matrix, index=pd.Index(names), columns=pd.Index(names))
 
 
 def warn(sentences: Sequence[str], stacklevel: int = 3) -> None:
     """The warnings of a result as Python's."""
     for sentence in sentences:
-        warnings.warn(sentence, DataWarning, stacklevel=stacklevel)
+        warnings.warn(in_python(sentence), DataWarning, stacklevel=stacklevel)

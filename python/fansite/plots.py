@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _layout
+from ._labels import found_in, name_of
 
 __all__ = ["boundary", "graph", "moral_graph", "path"]
 
@@ -30,8 +31,8 @@ def boundary(found: Any, target: str, ax: Any = None) -> Any:
         Where to draw.
     """
     one = _boundary(found, target)
-    bars = [(m.name, m.gain, m.se, _BLUE) for m in one.members if np.isfinite(m.gain)]
-    bars += [(m.name, m.gain, m.se, _GREY) for m in one.near_misses if np.isfinite(m.gain)]
+    bars = [(name_of(m.name), m.gain, m.se, _BLUE) for m in one.members if np.isfinite(m.gain)]
+    bars += [(name_of(m.name), m.gain, m.se, _GREY) for m in one.near_misses if np.isfinite(m.gain)]
     ax = _axes(ax)
     names, gains, errors, colours = zip(*bars) if bars else ((), (), (), ())
     place = np.arange(len(bars))
@@ -39,7 +40,7 @@ def boundary(found: Any, target: str, ax: Any = None) -> Any:
     ax.set_yticks(place, names)
     ax.invert_yaxis()
     ax.set_xlabel("gain in nats, given those above")
-    ax.set_title(f"Markov boundary of {target}" + ("" if one.members else ": empty"))
+    ax.set_title(f"Markov boundary of {name_of(target)}" + ("" if one.members else ": empty"))
     return ax
 
 
@@ -67,9 +68,9 @@ def path(found: Any, target: str, ax: Any = None) -> Any:
     ax = _axes(ax)
     ax.plot(range(len(entropies)), entropies, marker="o", color=_BLUE)
     ax.axvline(len(one.members), color=_GREY, linestyle="--")
-    ax.set_xticks(range(len(entropies)), ["(none)", *names], rotation=45, ha="right")
-    ax.set_ylabel(f"entropy of {target} in nats{where}")
-    ax.set_title(f"Growing the boundary of {target}")
+    ax.set_xticks(range(len(entropies)), ["(none)", *map(name_of, names)], rotation=45, ha="right")
+    ax.set_ylabel(f"entropy of {name_of(target)} in nats{where}")
+    ax.set_title(f"Growing the boundary of {name_of(target)}")
     return ax
 
 
@@ -125,7 +126,7 @@ def _draw_nodes(names: list[str], pairs: list[tuple[str, str]], layout: Any, tit
     ax = _axes(ax)
     for (x, y), name in zip(position, names):
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _BLUE}
-        ax.text(x, y, name, ha="center", va="center", zorder=2, bbox=box)
+        ax.text(x, y, name_of(name), ha="center", va="center", zorder=2, bbox=box)
     ax.set_xlim(-0.1, 1.1)
     ax.set_ylim(-0.1, 1.1)
     ax.set_axis_off()
@@ -135,9 +136,10 @@ def _draw_nodes(names: list[str], pairs: list[tuple[str, str]], layout: Any, tit
 
 def _boundary(found: Any, target: str) -> Any:
     result = getattr(found, "result_", found)
-    if target not in result.boundaries:
-        raise ValueError(f"[plots] there is no boundary of '{target}'; there are those of {', '.join(result)}.")
-    return result.boundaries[target]
+    try:
+        return found_in(result.boundaries, target, "[plots] there is no boundary of")
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
 
 
 def _axes(ax: Any) -> Any:

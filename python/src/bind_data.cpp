@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "fansite/base/text.h"
 #include "fansite/report/inspect_json.h"
 #include "fansite/report/inspect_text.h"
 #include "fansite/report/verify.h"
@@ -19,7 +20,8 @@ namespace {
 
 using OneColumn = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
 using Kinds = std::vector<std::pair<std::string, std::string>>;  // name, kind
-using Roles = std::tuple<Kinds, std::vector<std::string>, std::string, std::string>;
+using Names = std::vector<std::string>;
+using Roles = std::tuple<Kinds, Names, std::string, std::string, Names, Names>;  // context, weight, group, drop, only
 
 template <class Scalar>
 void def_from_array(nb::class_<Dataset>& dataset) {
@@ -36,8 +38,8 @@ void def_from_array(nb::class_<Dataset>& dataset) {
 // ---- Roles ----------------------------------------------------------------------------------------------------------
 
 TableRoles to_roles(const Roles& from) {
-  const auto& [kinds, context, weight, group] = from;
-  TableRoles roles{{}, context, weight, group};
+  const auto& [kinds, context, weight, group, drop, only] = from;
+  TableRoles roles{{}, context, weight, group, drop, only};
   for (const auto& [column, kind] : kinds) roles.kinds.emplace_back(column, parse<ColumnKind>(kind, "kinds"));
   return roles;
 }
@@ -45,7 +47,7 @@ TableRoles to_roles(const Roles& from) {
 Roles from_roles(const TableRoles& roles) {
   Kinds kinds;
   for (const auto& [column, kind] : roles.kinds) kinds.emplace_back(column, name(kind));
-  return {kinds, roles.context, roles.weight, roles.group};
+  return {kinds, roles.context, roles.weight, roles.group, roles.drop, roles.only};
 }
 
 Labels origin_of(const std::string& word) {
@@ -111,7 +113,7 @@ void bind_data(nb::module_& m) {
           "Values that are indices into labels become levels; origin: 'text', 'category' or 'declared'.")
       .def(
           "with_roles", [](const Dataset& self, const Roles& roles) { return with_roles(self, to_roles(roles)); },
-          "roles"_a, "The table with what is said of it: kinds, context, weight, group.")
+          "roles"_a, "The table with what is said of it: kinds, context, weight, group, and columns that are left out or alone kept.")
       .def(
           "drop_missing", [](const Dataset& self) { return drop_missing(self); },
           "The table without its rows that have a missing cell.")
@@ -119,6 +121,8 @@ void bind_data(nb::module_& m) {
       .def("__getstate__", &state_of, nb::sig("def __getstate__(self) -> tuple[object, ...]"))
       .def("__setstate__", [](Dataset& self, const State& state) { new (&self) Dataset(data_of(state)); });
   m.def("default_names", &default_names, "variables"_a, "x1, x2, ..., for tables without names.");
+  m.def("nearest_name", &nearest_name, "name"_a, "candidates"_a,
+        "The candidate nearest to a name, or '' if none is near.");
   m.def(
       "load",
       [](const std::string& path, const std::string& missing, const Roles& roles, const Running& running) {

@@ -18,6 +18,9 @@ void bind_report(nb::module_& m) {
       },
       "results"_a, "title"_a, "One page of boundaries, a graph and a comparison, given as JSON.");
   m.def(
+      "laid_out", [](const std::string& json) { return laid_out(json, "the result"); }, "result"_a,
+      "A result's JSON in the lines in which it was first written.");
+  m.def(
       "verify",
       [](const std::string& result, const Dataset& data, const std::string& model, const Running& running) {
         std::string difference;

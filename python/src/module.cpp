@@ -30,22 +30,28 @@ PyObject* exception_of(const fansite::PathError& error) {
   }
 }
 
-// The same sentence as on the command line, as the exception that Python has for it.
+// A sentence of the library in Python's words: options are arguments there, rows have labels (fansite/_words.py).
+void set_error(PyObject* type, const char* sentence) {
+  const nb::object in_python = nb::module_::import_("fansite._words").attr("in_python");
+  PyErr_SetObject(type, in_python(sentence).ptr());
+}
+
+// The sentence of the command line as the exception that Python has for it.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const fansite::PathError& error) {
-    PyErr_SetString(exception_of(error), error.what());
+    set_error(exception_of(error), error.what());
   } catch (const fansite::UsageError& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
+    set_error(PyExc_ValueError, error.what());
   } catch (const fansite::DataError& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
+    set_error(PyExc_ValueError, error.what());
   } catch (const fansite::IoError& error) {
-    PyErr_SetString(PyExc_OSError, error.what());
+    set_error(PyExc_OSError, error.what());
   } catch (const fansite::Interrupted& error) {
-    PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
+    set_error(PyExc_KeyboardInterrupt, error.what());
   } catch (const fansite::Error& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    set_error(PyExc_RuntimeError, error.what());
   }
 }
 

@@ -89,6 +89,8 @@ void run(const Running& running, const std::function<void(Progress&)>& work) {
     std::rethrow_exception(raised);
   }
   future.get();
+  // Work that ends before the first look is told of too.
+  if (!running.report.is_none()) progress.report_to(running.report);
 }
 
 int running_works() { return works; }

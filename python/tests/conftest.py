@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import pytest
@@ -62,10 +60,3 @@ class Program:
 @pytest.fixture(scope="session")
 def program() -> Program:
     return Program()
-
-
-def without_timing(text: str) -> dict[str, Any]:
-    """All of a result but what it cost."""
-    result: dict[str, Any] = json.loads(text)
-    del result["timing"]
-    return result

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import without_timing
+from support import without_timing
 
 import fansite
 
@@ -175,3 +176,19 @@ def test_errors_are_the_same_sentence(program, linear_csv) -> None:
         with pytest.raises(kind) as raised:
             fansite.MarkovBoundary(**settings).fit(table)
         assert str(raised.value) == told.replace("[--", "[")  # a parameter is an option there
+
+
+def test_results_without_some_columns_can_be_verified(program, linear_csv, tmp_path) -> None:
+    path = tmp_path / "boundaries.json"
+    program.result("mb", linear_csv, "--drop", "x2", "--out", path)
+    found = fansite.from_json(path)
+    assert "x2" not in json.loads(path.read_text())["variables"]
+    assert fansite.verify(found, linear_csv)
+
+
+def test_a_gpu_that_is_not_there_is_refused_in_the_words_of_python(linear) -> None:
+    assert fansite.MarkovBoundary(device="auto").fit(linear.to_pandas()).result_.timing["device"] == "cpu"  # nothing to train
+    if shutil.which("nvidia-smi"):
+        pytest.skip("there may be a GPU")
+    with pytest.raises(ValueError, match=r'\[device\] .*; use device="cpu" or "auto"'):
+        fansite.MarkovBoundary(device="cuda").fit(linear.to_pandas())

@@ -124,5 +124,5 @@ def test_what_is_done_is_kept(table, tmp_path) -> None:
 def test_goes_into_the_page_and_the_notebook(compared, tmp_path) -> None:
     fansite.report(compared, path=tmp_path / "page.html")
     assert "iamb:alpha=0.0001" in (tmp_path / "page.html").read_text()
-    assert "<caption>3 methods compared, 1 table</caption>" in compared._repr_html_()
+    assert ">3 methods compared, 1 table</caption>" in compared._repr_html_()
     assert repr(compared) == "Comparison(iamb, iamb:alpha=0.0001, tc; 1 table, 6 cells)"

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import re
 import runpy
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -14,7 +16,7 @@ import pytest
 import fansite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MODULES = ["", "._boundary", "._compare", "._graph", "._entropy", "._selector", "._inspect", "._knowledge", "._methods", "._simulate", "._report", ".metrics", ".plots"]
+MODULES = ["", "._boundary", "._compare", "._read", "._graph", "._entropy", "._selector", "._inspect", "._knowledge", "._methods", "._simulate", "._report", ".metrics", ".plots"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -30,6 +32,36 @@ def test_guide(tmp_path, monkeypatch) -> None:
     failed, tried = doctest.testfile(str(REPOSITORY / "docs" / "python.md"), module_relative=False, encoding="utf-8")
     plt.close("all")
     assert failed == 0 and tried > 30
+
+
+def blocks_of_code() -> list[tuple[str, str]]:
+    """Python in the guides that is no dialogue: indented or fenced, and about the package."""
+    blocks = []
+    for path in [REPOSITORY / "docs" / name for name in ("python.md", "tables.md")]:
+        text = path.read_text(encoding="utf-8")
+        found = re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.M) + re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+        blocks += [(path.name, textwrap.dedent(code)) for code in found if re.search(r"\bfansite\.\w+\(", code)]
+    return blocks
+
+
+def test_blocks_of_code_run(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = fansite.simulate(nodes=4, rows=200, random_state=8)
+    made.to_pandas().set_axis(["diet", "salt", "pressure", "income"], axis=1).to_csv("study.csv", index=False)
+    blocks = blocks_of_code()
+    assert {name for name, _ in blocks} == {"python.md", "tables.md"}
+    for name, code in blocks:
+        exec(compile(code, name, "exec"), {"fansite": fansite, "NAME": "iamb"})
+
+
+def test_readme(tmp_path, monkeypatch, capsys) -> None:
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    section = (REPOSITORY / "README.md").read_text(encoding="utf-8").split("\n## Python\n")[1].split("\n## ")[0]
+    lines = [line[4:] for line in section[section.index("    import pandas") :].splitlines() if line.startswith("    ") or not line]
+    fansite.simulate(nodes=12, rows=500).to_pandas().to_csv("study.csv", index=False)
+    exec("\n".join(lines), {})  # noqa: S102
+    assert "nats, q = " in capsys.readouterr().out
 
 
 def test_reference_is_up_to_date() -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import fansite
+from fansite._words import in_python
 
 NAMES = ["TP53", "a b", "größe", 'q"uote', "x5"]
 
@@ -68,7 +69,7 @@ def test_arrays(make, values, expected) -> None:
 def test_single_precision_is_taken_as_it_is(values) -> None:
     single = values.astype(np.float32)
     assert boundaries(single) == boundaries(single.astype(np.float64))
-    assert boundaries(pd.DataFrame(single)) == boundaries(single)
+    assert boundaries(pd.DataFrame(single, columns=fansite.simulate(nodes=5, rows=1).names)) == boundaries(single)
 
 
 def test_whole_numbers_and_booleans(values) -> None:
@@ -97,7 +98,7 @@ def test_tables_are_not_changed(values) -> None:
 
 
 def test_columns_without_names_are_numbered(values) -> None:
-    assert list(boundaries(pd.DataFrame(values))) == ["x1", "x2", "x3", "x4", "x5"]
+    assert list(boundaries(values)) == ["x1", "x2", "x3", "x4", "x5"]
 
 
 def test_missing_cells(values) -> None:
@@ -123,7 +124,7 @@ def test_missing_cells(values) -> None:
         (np.zeros(3), ValueError, "1 dimensions came instead of 2"),
         (np.array([[b"a"]]), ValueError, r"X.astype\(float\)"),
         (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), ValueError, "two columns are called 'a'"),
-        (pd.DataFrame([[1.0, 2.0]], columns=["a", 1]), ValueError, "some columns have names and 1 has not"),
+        (pd.DataFrame([[1.0, 2.0]], columns=["1", 1]), ValueError, "'1' and 1 would both be called '1'. Rename one"),
     ],
 )
 def test_what_is_no_table_is_refused(table, error, sentence) -> None:
@@ -242,6 +243,20 @@ def test_files(study, tmp_path) -> None:
         fansite.inspect("study.xlsx")
 
 
+@pytest.mark.filterwarnings("ignore:.*'visits' is discrete")
+def test_files_can_be_fitted(study, tmp_path) -> None:
+    plain = study[["dose", "effect", "visits"]].dropna()
+    plain.to_csv(tmp_path / "study.csv", index=False)
+    plain.to_parquet(tmp_path / "study.parquet")
+    from_frame = fansite.MarkovBoundary(estimator="gaussian").fit(plain)
+    for path in (tmp_path / "study.csv", str(tmp_path / "study.csv"), tmp_path / "study.parquet"):
+        assert fansite.MarkovBoundary(estimator="gaussian").fit(path).result_ == from_frame.result_
+    graph = fansite.CausalGraph().fit(tmp_path / "study.csv", boundaries=from_frame)
+    assert graph.result_.variables == ["dose", "effect", "visits"]
+    model = fansite.EntropyModel(estimator="gaussian").fit(tmp_path / "study.csv")
+    assert model.mutual_information("dose", "effect") > 0.2
+
+
 def test_parquet_without_pyarrow(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match="reading Parquet files needs pyarrow: pip install pyarrow"):
@@ -311,7 +326,7 @@ def test_weights_and_groups_by_name_or_as_arrays(study) -> None:
         ({"context": [1]}, TypeError, "give a list of names"),
         ({"weight": "dose"}, ValueError, "weights are positive numbers"),
         ({"weight": [1.0, 2.0]}, ValueError, "2 values came for 200 rows"),
-        ({"group": "site"}, ValueError, "the group 'site' of row 5 is missing"),
+        ({"group": "site"}, ValueError, "the group 'site' of row 4 is missing: .* such rows with missing=.drop."),
         ({"missing": "error"}, ValueError, "2 missing cells in columns 'site', 'visits'"),
     ],
 )
@@ -326,7 +341,8 @@ def test_inspect_is_that_of_the_command_line(study, tmp_path, program) -> None:
     facts = fansite.inspect(path, context="site", kinds={"visits": "ordered"})
     options = [path, "--context", "site", "--kind", "visits=ordered"]
     assert facts.to_json() == program.result("inspect", *options, "--json")
-    assert repr(facts) == program.result("inspect", *options)
+    assert repr(facts) == in_python(program.result("inspect", *options))
+    assert 'group="NAME"' in repr(facts) and "--" not in repr(facts)
     assert facts.to_dict()["rows"] == facts.rows == 200
     assert list(facts.to_pandas()["name"]) == ["site", "dose", "effect", "visits"]
 

@@ -25,10 +25,13 @@ selector = fansite.BoundarySelector(effort="quick")
 text: str = found.to_json() + graph.to_dot()
 compared = fansite.compare(table.values, methods=["iamb", "tc"], truth=table, orders=1)
 pairs: list[tuple[str, str]] = compared.alone["iamb"]
+told: str = found.explain("x1") + graph.explain("x1") + graph.to_dowhy(undecided="best")
+every: list[str] = graph.to_dowhy(undecided="all")
+again: fansite.GraphResult = fansite.GraphResult.from_json(graph.to_json())
 """
 
 
-WRONG = ['fansite.MarkovBoundary(fdr="small")', "found.boundaries", "fansite.simulate(5)", "gain.upper()"]
+WRONG = ['fansite.MarkovBoundary(fdr="small")', "found.boundaries", "fansite.simulate(5)", "gain.upper()", "graph.to_dowhy(True)"]
 
 
 def mypy(folder: Path, *arguments: str) -> str:

@@ -123,10 +123,11 @@ RANDOM_STATE = Argument(
     "int, numpy.random.RandomState, numpy.random.Generator or None",
     "The seed of every random choice; None: another one each time, which the result keeps",
 )
+DEVICE = described(RUN["device"])
 JOBS = Argument("n_jobs", "int | None", "None", "int or None", "Threads; None: one per core. The answer is the same")
 VERBOSE = Argument("verbose", "int | bool", "False", "bool", "Show progress, with tqdm if it is installed")
 ROLES = [KINDS, CONTEXT, WEIGHT, GROUP]
-RUNNING = [MISSING, *ROLES, RANDOM_STATE, JOBS, VERBOSE]
+RUNNING = [MISSING, *ROLES, RANDOM_STATE, DEVICE, JOBS, VERBOSE]
 FILES = [path("model"), path("save_model"), path("checkpoint")]
 BUDGET = described(RUN["time_budget"])
 
@@ -153,6 +154,7 @@ CLASSES = {
         KINDS,
         Y_KIND,
         RANDOM_STATE,
+        DEVICE,
         JOBS,
         VERBOSE,
     ],

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several tests read results with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def without_timing(text: str) -> dict[str, Any]:
+    """All of a result but what it cost."""
+    result: dict[str, Any] = json.loads(text)
+    del result["timing"]
+    return result
