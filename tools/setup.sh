@@ -3,7 +3,9 @@
 #   tools/setup.sh         to build and test
 #   tools/setup.sh lint    also clang-format, clang-tidy and libFuzzer
 #   tools/setup.sh python  also what the Python package needs
+#   tools/setup.sh docs    also what makes the site of the documentation
 #   tools/setup.sh page    also a browser, to test the page of `fansite report`
+#   tools/setup.sh bare    also debootstrap, to test the wheel in a Debian that has none of these
 set -euo pipefail
 
 packages=(g++ ccache cmake ninja-build pkg-config python3
@@ -12,6 +14,8 @@ packages=(g++ ccache cmake ninja-build pkg-config python3
 case "${1:-}" in
   lint) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
   python) packages+=(python3 python3-dev python3-venv) ;;
+  bare) packages+=(debootstrap) ;;
+  docs) packages+=(python3 python3-venv doxygen) ;;
   page) packages+=(python3 python3-venv chromium chromium-driver) ;;
 esac
 
