@@ -46,10 +46,10 @@ TEST(Device, ThatWasAskedForAndFailsIsAnError) {
 }
 
 TEST(Device, ThatIsNotThereIsRefusedAtOnce) {
-  std::string why_not;
-  if (flow::built_in_accelerator(why_not) != nullptr) GTEST_SKIP() << "there is a GPU";
+  const flow::BuiltIn& built_in = flow::built_in_accelerator();
+  if (built_in.device != nullptr) GTEST_SKIP() << "there is a GPU";
   EXPECT_EQ(message_of<UsageError>([] { flow::ChosenDevice device(Device::cuda); }),
-            "[device] " + why_not + "; use --device cpu or auto");
+            "[device] " + built_in.why_not + "; use --device cpu or auto");
   const flow::ChosenDevice any(Device::automatic);
   EXPECT_EQ(flow::accelerator(), nullptr);
 }

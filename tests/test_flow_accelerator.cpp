@@ -29,9 +29,7 @@ class OnDevice : public testing::Test {
   void SetUp() override {
     device_ = accelerator();
     if (device_ == nullptr) {
-      std::string why_not;
-      built_in_accelerator(why_not);
-      GTEST_SKIP() << "no GPU to compare with: " << why_not;
+      GTEST_SKIP() << "no GPU to compare with: " << built_in_accelerator().why_not;
     }
   }
 
@@ -282,8 +280,8 @@ std::shared_ptr<const FoldedNetwork> folded(const Shape& shape, const Cells& cel
 
 TEST_F(OnDevice, DensitiesOfTheProcessor) {
   Random random(Key{5});
-  for (const Shape& shape : {paper_shape(30), shape_of(40, 12, 6, 16), shape_of(9, 8, 12, 20), shape_of(4, 3, 24, 20),
-                             paper_shape(100)}) {
+  for (const Shape& shape :
+       {paper_shape(30), shape_of(40, 12, 6, 16), shape_of(9, 8, 12, 20), shape_of(4, 3, 24, 20), paper_shape(100)}) {
     for (const bool with_base : {false, true}) {
       for (const bool intervals : {false, true}) {
         SCOPED_TRACE(testing::Message() << shape.variables << " variables, base " << with_base << ", intervals "

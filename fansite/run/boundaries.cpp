@@ -256,6 +256,7 @@ Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParam
   result.threads = thread_count();
   const std::vector<std::string> of_table = context.warnings();
   result.warnings.insert(result.warnings.begin(), of_table.begin(), of_table.end());
+  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
   result.seconds = watch.seconds();
   return result;
 }

@@ -128,9 +128,8 @@ CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, 
   const std::vector<std::string> before = boundaries ? boundaries->warnings : table_warnings(context);
   result.warnings.insert(result.warnings.begin(), before.begin(), before.end());
   const std::string of_device = device_warning();
-  if (!of_device.empty() && std::find(result.warnings.begin(), result.warnings.end(), of_device) == result.warnings.end()) {
-    result.warnings.push_back(of_device);
-  }
+  const bool told = std::find(result.warnings.begin(), result.warnings.end(), of_device) != result.warnings.end();
+  if (!of_device.empty() && !told) result.warnings.push_back(of_device);
   if (boundaries && !boundaries->unfinished.empty()) {
     std::string unfinished = boundaries->unfinished;
     if (!result.unfinished.empty()) add_sentence(unfinished, result.unfinished);

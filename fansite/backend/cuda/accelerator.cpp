@@ -48,19 +48,22 @@ class CudaAccelerator final : public flow::Accelerator {
   double fma_peak_gflops_;
 };
 
-// The first device, if it can be used; else why not.
-std::optional<CudaAccelerator> find(std::string& why_not) {
-  int count = 0;
+// The first device, if it can be used; else why not, and whether there is one.
+std::optional<CudaAccelerator> find(std::string& why_not, bool& there) {
+  int count = 0, driver = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
+  cudaDriverGetVersion(&driver);  // 0: none is installed, which CUDA calls insufficient too
   cudaGetLastError();
-  if (error == cudaErrorInsufficientDriver) {
-    why_not = "the driver of the GPU is older than this program's CUDA, or not there";
+  if (error == cudaErrorInsufficientDriver && driver > 0) {
+    there = true;
+    why_not = "the driver of the GPU is older than this program's CUDA";
     return {};
   }
   if (error != cudaSuccess || count == 0) {
     why_not = "there is no GPU that CUDA can use";
     return {};
   }
+  there = true;
   cudaDeviceProp properties;
   int kilohertz = 0;
   try {
@@ -89,11 +92,15 @@ std::optional<CudaAccelerator> find(std::string& why_not) {
 
 namespace fansite::flow {
 
-const Accelerator* built_in_accelerator(std::string& why_not) {
-  static std::string reason;
-  static const std::optional<cuda::CudaAccelerator> device = cuda::find(reason);
-  why_not = reason;
-  return device ? &*device : nullptr;
+const BuiltIn& built_in_accelerator() {
+  static std::optional<cuda::CudaAccelerator> device;
+  static const BuiltIn built_in = [] {
+    BuiltIn found;
+    device = cuda::find(found.why_not, found.there);
+    if (device) found.device = &*device;
+    return found;
+  }();
+  return built_in;
 }
 
 }  // namespace fansite::flow

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -117,9 +118,8 @@ class Staging {
       const std::size_t some = make(first, std::min(kFloats, count - first));
       check_cuda(cudaEventRecord(made_[which], cudaStreamPerThread), "waiting");
       check_cuda(cudaStreamWaitEvent(copies_, made_[which], 0), "waiting");
-      check_cuda(
-          cudaMemcpyAsync(buffers_[which], from + first, some * sizeof(float), cudaMemcpyDeviceToHost, copies_),
-          "copying from the device");
+      check_cuda(cudaMemcpyAsync(buffers_[which], from + first, some * sizeof(float), cudaMemcpyDeviceToHost, copies_),
+                 "copying from the device");
       check_cuda(cudaEventRecord(done_[which], copies_), "waiting");
       under_way[which] = {first, some};
       first += some;
@@ -152,9 +152,8 @@ class Bundle {
   template <class T>
   void add(std::span<const T> from, const T*& place) {
     if (from.empty()) return;
-    parts_.push_back({from.data(), from.size_bytes(), bytes_, [&place](const std::byte* at) {
-                        place = reinterpret_cast<const T*>(at);
-                      }});
+    parts_.push_back({from.data(), from.size_bytes(), bytes_,
+                      [&place](const std::byte* at) { place = reinterpret_cast<const T*>(at); }});
     bytes_ += (from.size_bytes() + 15) / 16 * 16;
   }
   void send() {
@@ -234,7 +233,7 @@ class Asked {
     per_member_ = DeviceArray<float>(7 * members);
     to.factor = factor_.get();
     to.coefficients = coefficients_.get();
-    float** each[] = {&to.scale,         &to.shift,        &to.log_scale,       &to.coarse_factor,
+    float** each[] = {&to.scale,        &to.shift,        &to.log_scale,       &to.coarse_factor,
                       &to.coarse_scale, &to.coarse_shift, &to.coarse_log_scale};
     for (std::size_t i = 0; i < 7; ++i) *each[i] = per_member_.get() + i * members;
   }
@@ -260,6 +259,9 @@ class CudaDensity final : public flow::SubsetDensity {
     const FoldedNetwork& n = *network_;
     if (n.only_base || !has_density_kernel(n.shape.blocks) || n.shape.sigmoids != kSigmoids) {
       throw DeviceError("the GPU kernels are not made for this shape of network; use 6, 12 or 24 blocks, 4 sigmoids");
+    }
+    if (n.shape.variables > std::numeric_limits<short>::max()) {  // what Asked has of each member
+      throw DeviceError("the GPU kernels are not made for so many columns; use 32767 at most");
     }
     use_device();
     w1_ = DeviceArray<float>(n.w1);
@@ -308,10 +310,11 @@ class CudaDensity final : public flow::SubsetDensity {
   static Eigen::MatrixXf or_by_processor(const OnDevice& device, const OnProcessor& processor) {
     const flow::Accelerator* there = flow::accelerator();
     if (there == nullptr) return processor();
-    note_device(there->name());
     try {
       use_device();
-      return device();
+      Eigen::MatrixXf answer = device();
+      note_device(there->name());
+      return answer;
     } catch (const DeviceError& error) {
       give_up_device(error);
       return processor();
@@ -356,19 +359,18 @@ class CudaDensity final : public flow::SubsetDensity {
     for (std::size_t first = 0; first < subsets.size(); first += at_once) {
       const std::size_t some = std::min(at_once, subsets.size() - first);
       std::size_t computed = 0;  // of these
-      staging->bring(results.get(), some * per_subset, out.data() + first * per_subset,
-                    [&](std::size_t from, std::size_t floats) {
-                      if (from >= computed * per_subset) {
-                        DensityRequest part = all;
-                        part.first = static_cast<int>(first + computed);
-                        part.count = static_cast<int>(std::min(piece, some - computed));
-                        part.out = results.get() + computed * per_subset;
-                        check_cuda(static_cast<cudaError_t>(launch_densities(part, cudaStreamPerThread)),
-                                   "starting a kernel");
-                        computed += at(part.count);
-                      }
-                      return std::min(floats, computed * per_subset - from);
-                    });
+      staging->bring(
+          results.get(), some * per_subset, out.data() + first * per_subset, [&](std::size_t from, std::size_t floats) {
+            if (from >= computed * per_subset) {
+              DensityRequest part = all;
+              part.first = static_cast<int>(first + computed);
+              part.count = static_cast<int>(std::min(piece, some - computed));
+              part.out = results.get() + computed * per_subset;
+              check_cuda(static_cast<cudaError_t>(launch_densities(part, cudaStreamPerThread)), "starting a kernel");
+              computed += at(part.count);
+            }
+            return std::min(floats, computed * per_subset - from);
+          });
     }
     return out;
   }
@@ -408,8 +410,7 @@ class CudaDensity final : public flow::SubsetDensity {
     all.out = results.get();
     check_cuda(static_cast<cudaError_t>(launch_densities(all, cudaStreamPerThread)), "starting a kernel");
     Pool<Staging>::Lease staging(Pool<Staging>::all());
-    staging->bring(results.get(), at(out.size()), out.data(),
-                          [](std::size_t, std::size_t floats) { return floats; });
+    staging->bring(results.get(), at(out.size()), out.data(), [](std::size_t, std::size_t floats) { return floats; });
     return out;
   }
 

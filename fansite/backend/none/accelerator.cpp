@@ -5,9 +5,9 @@
 
 namespace fansite::flow {
 
-const Accelerator* built_in_accelerator(std::string& why_not) {
-  why_not = "this program was built without CUDA, for want of nvcc";
-  return nullptr;
+const BuiltIn& built_in_accelerator() {
+  static const BuiltIn nothing{nullptr, "this program was built without CUDA, for want of nvcc", false};
+  return nothing;
 }
 
 }  // namespace fansite::flow

@@ -10,10 +10,10 @@ namespace fansite::flow {
 const Accelerator* accelerator() {
   const Device choice = device_choice();
   if (choice == Device::cpu || !device_failure().empty()) return nullptr;
-  std::string why_not;
-  const Accelerator* found = built_in_accelerator(why_not);
-  check(found != nullptr || choice == Device::automatic, "[device] {}; use --device cpu or auto", why_not);
-  return found;
+  const BuiltIn& found = built_in_accelerator();
+  check(found.device != nullptr || choice == Device::automatic, "[device] {}; use --device cpu or auto", found.why_not);
+  if (found.device == nullptr && found.there) give_up_device(DeviceError(found.why_not));
+  return found.device;
 }
 
 std::shared_ptr<const SubsetDensity> density_of(const Weights& weights, const GaussianBase& base) {

@@ -94,8 +94,12 @@ std::shared_ptr<const SubsetDensity> density_of(const Weights& weights, const Ga
 /// What work started now runs on: a GPU's name, or "cpu".
 std::string device_name();
 
-/// By the backend that is built in: null, and why, if there is no GPU that it can use. The reason is half a sentence,
-/// as in "this program was built without CUDA".
-const Accelerator* built_in_accelerator(std::string& why_not);
+/// What the backend that is built in has.
+struct BuiltIn {
+  const Accelerator* device = nullptr;  ///< null: no GPU that it can use
+  std::string why_not;                  ///< half a sentence, as in "this program was built without CUDA"
+  bool there = false;                   ///< there is a GPU that it cannot use, which whoever asked for any should know
+};
+const BuiltIn& built_in_accelerator();
 
 }  // namespace fansite::flow

@@ -11,11 +11,11 @@ namespace fansite::flow {
 
 DeviceTrainer::DeviceTrainer(std::vector<Training*> trainings, const Accelerator& device)
     : trainings_(std::move(trainings)) {
-  note_device(device.name());
   std::vector<DeviceTraining> described;
   for (const Training* training : trainings_) described.push_back(training->for_device());
   group_ = device.open(std::move(described));
   for (std::size_t i = 0; i < trainings_.size(); ++i) group_->restore(i, trainings_[i]->state().learner);
+  note_device(device.name());  // not before: it may refuse
 }
 
 std::int64_t DeviceTrainer::advance(std::int64_t steps) {
