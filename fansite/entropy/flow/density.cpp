@@ -95,7 +95,7 @@ class Walk {
         coefficients_(at(longest)),
         log_scale_(at(longest + 1)) {
     const Index hidden = longest * folded.shape.blocks, scratch = 3 * folded.shape.sigmoids + 2;
-    memory_ = hwy::AllocateAligned<float>(at((2 * longest + (longest + 1) + hidden + scratch + 6) * kRows));
+    memory_ = hwy::AllocateAligned<float>(at((2 * longest + (longest + 1) + hidden + scratch + 3) * kRows));
     values_ = memory_.get();
     innovations_ = folded.base.empty() ? values_ : values_ + longest * kRows;
     sums_ = values_ + 2 * longest * kRows;
@@ -202,17 +202,18 @@ class Walk {
     float *low = cells_, *high = cells_ + kRows, *number = cells_ + 2 * kRows;
     kernel::density_load(cells.low, count_, rows_, low);
     kernel::density_load(cells.high, count_, rows_, high);
-    kernel::CellsStep step{term, low, high, 0};
+    kernel::CellsStep step;
+    step.term = term;
+    step.column = values_ + static_cast<Index>(p) * kRows;
+    step.low = low;
+    step.high = high;
     if (!folded_.base.empty()) {
       const Index longest = static_cast<Index>(variable_.size());
       const double* row = factor_.data() + static_cast<Index>(p) * longest;
       const auto prediction = folded_.base.prediction(variable_[p], row, static_cast<int>(p));
-      predict(p, prediction, values_ + static_cast<Index>(p) * kRows, number);
-      predict(p, prediction, low, cells_ + 3 * kRows);
-      predict(p, prediction, high, cells_ + 4 * kRows);
-      step.low = cells_ + 3 * kRows;
-      step.high = cells_ + 4 * kRows;
+      predict(p, prediction, step.column, number);
       step.term.values = number;
+      step.scale = static_cast<float>(1 / prediction.scale);
       step.log_scale = static_cast<float>(std::log(prediction.scale));
       log_scale_[p + 1] = log_scale_[p];  // not of intervals
     }
@@ -255,7 +256,7 @@ class Walk {
   float* sums_ = nullptr;         // [member + 1][kRows]: of the terms before each member
   float* hidden_ = nullptr;       // [member][α][kRows]
   float* scratch_ = nullptr;      // of the kernel
-  float* cells_ = nullptr;        // [5][kRows]: ends of intervals
+  float* cells_ = nullptr;        // [3][kRows]: ends of intervals, and numbers as a base predicts them
 
   std::size_t members_ = 0;           // whose terms are computed …
   std::vector<int> variable_, rank_;  // … for these; those with a rank have hidden values

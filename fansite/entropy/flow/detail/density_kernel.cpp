@@ -250,17 +250,27 @@ void term_impl(const TermStep& s) {
 
 // ---- Cells ----------------------------------------------------------------------------------------------------------
 
+// Beyond this an end is none: Φ(z) is there as near to 0 or 1 as the flow lets it be, 1e-47.
+constexpr float kNoEnd = 1e6f;
+
 // a = softplus(q) + 1e-6 and e = e^(q − max) in place, as in head: they do not depend on the value.
 HWY_INLINE void slopes_and_weights(const TermStep& s) {
-  const std::ptrdiff_t n = lanes(), k = s.sigmoids;
+  const std::ptrdiff_t n = lanes(), k = s.sigmoids, rows = s.rows;
+  float* HWY_RESTRICT weights = s.scratch + 2 * k * kRows;
+  float* HWY_RESTRICT temporary = weights + k * kRows;
   const V least = constant(1e-6f * std::numbers::log2e_v<float>);
-  for (std::ptrdiff_t i = 0; i < s.rows; i += n) {
-    for (std::ptrdiff_t c = 0; c < k; ++c) {
-      float* a = s.scratch + c * kRows + i;
-      const V q = hn::Load(d, a), t = exp2(hn::Neg(hn::Abs(q)));
-      hn::Store(hn::MulAdd(log2p1_over_x(t), t, hn::Max(q, least)), d, a);
+  for (std::ptrdiff_t c = 0; c < k; ++c) {
+    float* HWY_RESTRICT a = s.scratch + c * kRows;
+    for (std::ptrdiff_t i = 0; i < rows; i += n) {
+      hn::Store(exp2(hn::Neg(hn::Abs(hn::Load(d, a + i)))), d, temporary + i);
     }
-    float* w = s.scratch + 2 * k * kRows + i;
+    for (std::ptrdiff_t i = 0; i < rows; i += n) {
+      const V t = hn::Load(d, temporary + i);
+      hn::Store(hn::MulAdd(log2p1_over_x(t), t, hn::Max(hn::Load(d, a + i), least)), d, a + i);
+    }
+  }
+  for (std::ptrdiff_t i = 0; i < rows; i += n) {
+    float* HWY_RESTRICT w = weights + i;
     V largest = hn::Load(d, w);
     for (std::ptrdiff_t c = 1; c < k; ++c) largest = hn::Max(largest, hn::Load(d, w + c * kRows));
     for (std::ptrdiff_t c = 0; c < k; ++c) {
@@ -295,25 +305,36 @@ HWY_INLINE void latent(const TermStep& s, std::ptrdiff_t i, V x, V& z, V& deriva
   derivative = hn::Mul(hn::Mul(hn::Max(slope, constant(1e-37f)), both), inverse);
 }
 
+// A cell asks for z at one place, its number or its only end, as the zeros of a count do; only an interval with two
+// ends asks for a second.
 HWY_NOINLINE void cells_impl(const kernel::CellsStep& step) {
   const TermStep& s = step.term;
   all_output_sums(s);
   slopes_and_weights(s);
   const V term_constant = constant(static_cast<float>(kernel::density_term_constant()));
+  const V no_end = constant(kNoEnd), scale = constant(step.scale);
   for (std::ptrdiff_t i = 0; i < s.rows; i += lanes()) {
-    const V low = hn::Load(d, step.low + i), high = hn::Load(d, step.high + i), x = hn::Load(d, s.values + i);
-    const auto interval = hn::Lt(low, high);
+    const V x = hn::Load(d, s.values + i), column = hn::Load(d, step.column + i);
+    const V from = hn::Load(d, step.low + i), to = hn::Load(d, step.high + i);
+    const auto interval = hn::Lt(from, to);
+    const V low = hn::MulAdd(scale, hn::Sub(from, column), x), high = hn::MulAdd(scale, hn::Sub(to, column), x);
+    const auto open_below = hn::Lt(low, hn::Neg(no_end)), open_above = hn::Gt(high, no_end);
+    V z, derivative;
+    latent(s, i, hn::IfThenElse(interval, hn::IfThenElse(open_above, low, high), x), z, derivative);
     // A column with some zeros among its numbers has many vectors of rows without any.
     V term = hn::Zero(d);
     if (!hn::AllFalse(d, interval)) {
-      V z_low, z_high, ignored;
-      latent(s, i, low, z_low, ignored);
-      latent(s, i, high, z_high, ignored);
-      term = hn::Sub(log_normal_between(d, z_low, z_high), term_constant);
+      const auto one_end = hn::Or(open_below, open_above);
+      // Both ends open: Φ(z(low)) is 1e-47, and the rest is all.
+      term = log_normal_below(d, hn::IfThenElse(open_above, hn::Neg(z), z));
+      if (!hn::AllTrue(d, hn::Or(hn::Not(interval), one_end))) {
+        V z_low, ignored;
+        latent(s, i, low, z_low, ignored);
+        term = hn::IfThenElse(one_end, term, log_normal_between(d, z_low, z));
+      }
+      term = hn::Sub(term, term_constant);
     }
     if (!hn::AllTrue(d, interval)) {
-      V z, derivative;
-      latent(s, i, x, z, derivative);
       V number = hn::MulSub(log2(derivative), constant(std::numbers::ln2_v<float>), constant(step.log_scale));
       number = hn::NegMulAdd(hn::Mul(z, constant(0.5f)), z, number);
       term = hn::IfThenElse(interval, term, number);

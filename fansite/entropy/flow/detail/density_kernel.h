@@ -62,9 +62,11 @@ void density_term(const TermStep& step);
 /// values are then those of its numbers, each with `log_scale` less.
 struct CellsStep {
   TermStep term;
-  const float* low = nullptr;   ///< [kRows]
-  const float* high = nullptr;  ///< [kRows]
-  float log_scale = 0;          ///< ln σ of the base
+  const float* column = nullptr;  ///< [kRows], x_j; with a base, the term's values are what it predicts of these
+  const float* low = nullptr;     ///< [kRows], ends as x_j has them
+  const float* high = nullptr;    ///< [kRows]
+  float scale = 1;                ///< of the term's values in units of x_j: 1/σ of the base
+  float log_scale = 0;            ///< ln σ
 };
 void density_cells(const CellsStep& step);
 

@@ -103,6 +103,18 @@ HWY_INLINE V mills_ratio(D d, V t) {
   return hn::Div(p, hn::Add(t, hn::Set(d, 1.0f)));
 }
 
+/// ln Φ(x) for x within ±16; absolute error below 1e-5.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log_normal_below(D d, V x) {
+  const V half = hn::Set(d, 0.5f), log_root = hn::Set(d, 0.918938533f);  // ½ ln 2π
+  const V ratio = mills_ratio(d, hn::Abs(x)), half_square = hn::Mul(half, hn::Mul(x, x));
+  const V tail = hn::Mul(fast_exp(d, hn::Neg(half_square)), hn::Mul(ratio, hn::Set(d, 0.3989422804f)));
+  // x ≤ 0: Φ = φ(x) M(−x); x > 0: 1 less the other tail.
+  const auto right = hn::Gt(x, hn::Zero(d));
+  const V log = fast_log(d, hn::IfThenElse(right, hn::Sub(hn::Set(d, 1.0f), tail), ratio));
+  return hn::IfThenElse(right, log, hn::Sub(log, hn::Add(half_square, log_root)));
+}
+
 /// ln(Φ(high) − Φ(low)) for low ≤ high within ±16; equal ends count as 1e-6 apart. Absolute error below 1e-5, or what
 /// rounding of the ends makes of a narrow interval. In the left half, where neither tail is 1 less something small;
 /// narrow intervals by the density in their middle.
