@@ -123,6 +123,28 @@ TEST(EnsembleDensity, SampleIsAThousandRowsOfAllEvenlySpread) {
   }
 }
 
+// Of the table the networks were trained on, with a linear model among them.
+TEST(EnsembleDensity, TheSampleUnseenIsPartOfAllThatIsUnseen) {
+  for (const Index rows : {900, 1000, 1300}) {
+    const Dataset data = curved_table(rows, 4);
+    const Ensemble ensemble = trained_on(data);
+    EnsembleDensity density(ensemble, data.values);
+    const auto compare = [&] {
+      const Eigen::MatrixXf all = density.conditional(kQueries, NetworkSet::unseen);
+      const Eigen::MatrixXf sample = density.conditional(kQueries, NetworkSet::unseen_sample);
+      ASSERT_EQ(sample.rows(), std::min<Index>(rows, 1000));
+      for (Index i = 0; i < sample.rows(); ++i) {
+        ASSERT_TRUE(sample.row(i) == all.row(density.row_at(i, NetworkSet::unseen_sample))) << i << " of " << rows;
+      }
+    };
+    compare();
+    // Cells that are put in its place reach the sample too.
+    const std::vector<int> changed = {0, 13, 700};
+    density.replace(changed, {{1, Eigen::MatrixXf::Constant(3, 1, 0.7f), {}, {}}});
+    compare();
+  }
+}
+
 TEST(EnsembleDensity, EveryRowIsUnseenByOneNetworkOfEachRepeat) {
   const Dataset data = curved_table(61, 4);
   for (const int repeats : {1, 3}) {
@@ -179,14 +201,14 @@ TEST(EnsembleDensity, CountsEverySubsetRowAndNetwork) {
   EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * 6);
   density.conditional(kQueries, NetworkSet::unseen);  // each row by one network of each of 2 repeats
   EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2));
-  density.conditional(kQueries, NetworkSet::sample);
-  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2 + 6));
+  density.conditional(kQueries, NetworkSet::sample);  // by three networks
+  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2 + 3));
   density.count(5);
-  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2 + 6) + 5);
+  EXPECT_EQ(density.evaluations(), 2 * 3 * 60 * (6 + 2 + 3) + 5);
 
   const EnsembleDensity large(ensemble, curved_table(1300, 4).values);
   large.conditional(kQueries, NetworkSet::sample);
-  EXPECT_EQ(large.evaluations(), 2 * 3 * 1000 * 3);  // by three networks
+  EXPECT_EQ(large.evaluations(), 2 * 3 * 1000 * 3);
 }
 
 TEST(EnsembleDensity, PlacesAreThoseOfTheColumnsAscending) {
@@ -211,7 +233,8 @@ TEST(EnsembleDensity, OrderOfWhatIsGivenAndOtherQueriesDoNotMatter) {
   const Dataset data = curved_table(60, 4);
   const EnsembleDensity density(trained_on(data), data.values);
   const std::vector<EntropyQuery> one = {{2, {1, 3}}};
-  for (const NetworkSet networks : {NetworkSet::unseen, NetworkSet::all, NetworkSet::sample}) {
+  for (const NetworkSet networks :
+       {NetworkSet::unseen, NetworkSet::all, NetworkSet::sample, NetworkSet::unseen_sample}) {
     EXPECT_TRUE(density.conditional(kQueries, networks).col(1) == density.conditional(one, networks).col(0));
   }
   EXPECT_EQ(density.conditional(std::vector<EntropyQuery>{}).cols(), 0);
@@ -220,7 +243,8 @@ TEST(EnsembleDensity, OrderOfWhatIsGivenAndOtherQueriesDoNotMatter) {
 TEST(EnsembleDensity, SameBitsForAnyNumberOfThreads) {
   const Ensemble ensemble = trained_on(curved_table(60, 4));
   const EnsembleDensity density(ensemble, curved_table(1300, 4).values);
-  for (const NetworkSet networks : {NetworkSet::unseen, NetworkSet::all, NetworkSet::sample}) {
+  for (const NetworkSet networks :
+       {NetworkSet::unseen, NetworkSet::all, NetworkSet::sample, NetworkSet::unseen_sample}) {
     Eigen::MatrixXf one, two;
     {
       const ThreadLimit limit(1);

@@ -128,7 +128,7 @@ EnsembleDensity::EnsembleDensity(const Judges& ensemble, const MatrixView& value
 
 void EnsembleDensity::add_networks(const Judges& ensemble, bool own_table) {
   for (const Judges::Network& network : ensemble.networks) {
-    Part part{network.density, false, {}, {}, {}, {}, {}, columns_};
+    Part part{.density = network.density, .columns = columns_};
     part.place.resize(network.order.size());
     for (std::size_t p = 0; p < network.order.size(); ++p) {
       part.place[static_cast<std::size_t>(network.order[p])] = static_cast<int>(p);
@@ -154,7 +154,7 @@ void EnsembleDensity::add_linear(const Judges& ensemble, bool own_table) {
   std::vector<int> order(ensemble.names.size());
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t fold = 0; fold < ensemble.linear.size(); ++fold) {
-    Part part{ensemble.linear[fold], true, order, {}, {}, {}, {}, columns_};
+    Part part{.density = ensemble.linear[fold], .linear = true, .place = order, .columns = columns_};
     for (Index row = 0; row < rows(); ++row) {
       // Of another table every linear model could judge every row; one is enough.
       const bool judges = own_table && ensemble.folds > 1
@@ -168,13 +168,20 @@ void EnsembleDensity::add_linear(const Judges& ensemble, bool own_table) {
 }
 
 void EnsembleDensity::set_tables(Part& part, const std::vector<int>& order) const {
-  if (part.linear) {
-    part.unseen_table = take_rows(cells_, part.unseen);
-    return;
+  if (!part.linear) part.table = in_order(cells_, order);
+  const CellTable& all = part.linear ? cells_ : part.table;
+  part.unseen_table = take_rows(all, part.unseen);
+  if (sampled_ == rows()) return;
+  if (!part.linear) part.sample_table = take_rows(all, sample(rows()));
+  part.unseen_sample.clear();
+  std::vector<int> sampled;
+  for (const int row : part.unseen) {
+    const Index place = (row * sampled_ + rows() - 1) / rows();  // the first that is no earlier row
+    if (place >= sampled_ || row_at(place, NetworkSet::sample) != row) continue;
+    part.unseen_sample.push_back(static_cast<int>(place));
+    sampled.push_back(row);
   }
-  part.table = in_order(cells_, order);
-  part.unseen_table = take_rows(part.table, part.unseen);
-  if (sampled_ < rows()) part.sample_table = take_rows(part.table, sample(rows()));
+  part.unseen_sample_table = take_rows(all, sampled);
 }
 
 void EnsembleDensity::complete(const MatrixView& values, std::vector<int> row_of) {
@@ -233,6 +240,13 @@ void EnsembleDensity::replace(std::span<const int> rows, const std::vector<Trial
         take(cells_.high, column, which, table.high, place);
       };
       refresh(part.unseen, part.unseen_table);
+      if (part.unseen_sample_table.rows() > 0) {
+        std::vector<int> of_part;
+        for (const int place_in_sample : part.unseen_sample) {
+          of_part.push_back(sampled[static_cast<std::size_t>(place_in_sample)]);
+        }
+        refresh(of_part, part.unseen_sample_table);
+      }
       if (part.linear) continue;
       for (const int row : rows) {
         part.table.score(row, place) = cells_.score(row, column);
@@ -246,8 +260,7 @@ void EnsembleDensity::replace(std::span<const int> rows, const std::vector<Trial
 }
 
 std::span<const EnsembleDensity::Part> EnsembleDensity::networks(NetworkSet set) const {
-  const bool some = set == NetworkSet::sample && sampled_ < rows();
-  return networks().first(some ? std::min(kSampleNetworks, networks_) : networks_);
+  return networks().first(set == NetworkSet::sample ? std::min(kSampleNetworks, networks_) : networks_);
 }
 
 EnsembleDensity::Weights EnsembleDensity::weights(int target, std::size_t given) const {
@@ -280,7 +293,9 @@ void EnsembleDensity::mix(const Part& part, std::span<const EntropyQuery> querie
                           Mixture& mixture) const {
   std::vector<Index> asked;  // a linear model without a share is not
   std::vector<float> log_weight;
-  const bool by_folds = networks == NetworkSet::unseen || part.linear;
+  // A linear model judges each row once, whatever the networks.
+  const bool by_folds = networks == NetworkSet::unseen || networks == NetworkSet::unseen_sample || part.linear;
+  const bool sampled = of_sample(networks) && sampled_ < rows();
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const Weights weight = weights(queries[q].target, queries[q].given.size());
     if (part.linear && !weight.has_linear) continue;
@@ -295,24 +310,16 @@ void EnsembleDensity::mix(const Part& part, std::span<const EntropyQuery> querie
     const EntropyQuery& query = queries[static_cast<std::size_t>(a)];
     questions.push_back({part.places({&query.target, 1}), part.places(query.given)});
   }
-  const CellTable& table = by_folds                                                         ? part.unseen_table
-                           : networks == NetworkSet::sample && part.sample_table.rows() > 0 ? part.sample_table
-                                                                                            : part.table;
-  // A linear model judges each row once, whatever the set of rows; those not sampled are passed over.
-  const bool sampled = part.linear && networks == NetworkSet::sample && sampled_ < rows();
-  const auto row_of = [&](Index i) -> Index {
-    const Index row = by_folds ? Index{part.unseen[static_cast<std::size_t>(i)]} : i;
-    if (!sampled) return row;
-    const Index place = (row * sampled_ + rows() - 1) / rows();
-    return place < sampled_ && place * rows() / sampled_ == row ? place : -1;
-  };
+  const CellTable& of_folds = sampled ? part.unseen_sample_table : part.unseen_table;
+  const CellTable& table = by_folds ? of_folds : sampled ? part.sample_table : part.table;
+  const std::vector<int>& row_of = sampled ? part.unseen_sample : part.unseen;
+  if (table.rows() == 0) return;
   const Eigen::MatrixXf density = part.density->log_conditional(table, questions);
   count(2 * table.rows() * static_cast<std::int64_t>(questions.size()));
   parallel_for(static_cast<Index>(asked.size()), [&](std::ptrdiff_t a) {
     const Bound bound(table, questions[static_cast<std::size_t>(a)].target);
     for (Index i = 0; i < table.rows(); ++i) {
-      const Index row = row_of(i);
-      if (row < 0) continue;
+      const Index row = by_folds ? Index{row_of[static_cast<std::size_t>(i)]} : i;
       mixture.add(row, asked[static_cast<std::size_t>(a)],
                   bound.at_most(density(i, a), i) + log_weight[static_cast<std::size_t>(a)]);
     }

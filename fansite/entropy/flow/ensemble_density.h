@@ -24,7 +24,8 @@ enum class NetworkSet {
   unseen,  ///< each row by the networks that have not seen it (by all if every one has): what was learnt by heart does
            ///< not count
   all,     ///< each row by all networks: less noise, so they rank better, but every variable seems to tell a little
-  sample  ///< a first pass: as all for up to kSampleRows rows, else so many, evenly spread, by kSampleNetworks networks
+  sample,  ///< a first pass: kSampleNetworks networks on all rows or, of many, kSampleRows of them, evenly spread
+  unseen_sample  ///< the sampled rows, each by the networks that have not seen it
 };
 
 /// What an ensemble is to those who ask it, whatever its networks are.
@@ -72,13 +73,15 @@ class EnsembleDensity {
 
   /// One network, or linear model, with the rows it judges.
   struct Part {
-    std::shared_ptr<const SubsetDensity> density;
+    std::shared_ptr<const SubsetDensity> density = {};
     bool linear = false;
-    std::vector<int> place;   ///< of each column in the network's order
-    std::vector<int> unseen;  ///< rows that it judges under NetworkSet::unseen
-    CellTable unseen_table;   ///< those rows, in the network's order
-    CellTable table;          ///< all rows; of a linear model none: it judges the rows it has not seen
-    CellTable sample_table;   ///< the sampled rows; empty if these are all
+    std::vector<int> place = {};          ///< of each column in the network's order
+    std::vector<int> unseen = {};         ///< rows that it judges under NetworkSet::unseen
+    CellTable unseen_table = {};          ///< those rows, in the network's order
+    CellTable table = {};                 ///< all rows; of a linear model none: it judges the rows it has not seen
+    CellTable sample_table = {};          ///< the sampled rows; empty if these are all, and so are the next two
+    std::vector<int> unseen_sample = {};  ///< the sampled rows among `unseen`, by their place in the sample
+    CellTable unseen_sample_table = {};   ///< those rows
     std::vector<std::vector<int>> columns = {};  ///< of each variable
 
     /// Where the columns of these variables are, sorted.
@@ -90,11 +93,9 @@ class EnsembleDensity {
   std::span<const Part> linear() const { return parts().subspan(networks_); }
 
   Index rows() const { return cells_.rows(); }
-  Index rows(NetworkSet networks) const { return networks == NetworkSet::sample ? sampled_ : rows(); }
+  Index rows(NetworkSet networks) const { return of_sample(networks) ? sampled_ : rows(); }
   /// Which row is the i-th of these.
-  Index row_at(Index i, NetworkSet networks) const {
-    return networks == NetworkSet::sample ? i * rows() / sampled_ : i;
-  }
+  Index row_at(Index i, NetworkSet networks) const { return of_sample(networks) ? i * rows() / sampled_ : i; }
   /// The networks that judge.
   std::span<const Part> networks(NetworkSet networks) const;
   /// The table after the ensemble's transforms, in its own order of columns.
@@ -127,6 +128,9 @@ class EnsembleDensity {
   void add_linear(const Judges& ensemble, bool own_table);
   /// The cells of the rows that a part judges, and of all if it is a network; `order`: its columns.
   void set_tables(Part& part, const std::vector<int>& order) const;
+  static bool of_sample(NetworkSet networks) {
+    return networks == NetworkSet::sample || networks == NetworkSet::unseen_sample;
+  }
   /// Mixes one part's log densities of the queries' targets into sums row by row.
   struct Mixture;
   void mix(const Part& part, std::span<const EntropyQuery> queries, NetworkSet networks, Mixture& mixture) const;

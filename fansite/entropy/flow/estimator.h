@@ -11,6 +11,7 @@
 
 #include "fansite/entropy/entropy.h"
 #include "fansite/entropy/flow/calibration.h"
+#include "fansite/entropy/flow/dependence.h"
 #include "fansite/entropy/flow/ensemble.h"
 #include "fansite/entropy/flow/ensemble_density.h"
 #include "fansite/entropy/row_means.h"
@@ -69,7 +70,7 @@ class FlowEstimator final : public SearchEstimator {
   double p_value(double gain, int given) const override;
   /// The doubly centred test of both sides (flow/dependence.h), on rows that the judging networks have not seen. That
   /// networks learn from each other's rows at most doubles the variance of its z-score (docs/evidence.md). From 4000
-  /// rows on some of them are asked first, and all only if these leave a doubt.
+  /// rows on some of them are asked first, then more, and all only if these leave a doubt.
   PairEvidence pair_evidence(const PairQuery& query) const override;
   bool informative(int variable) const override {
     const auto at = static_cast<std::size_t>(variable);
@@ -84,6 +85,9 @@ class FlowEstimator final : public SearchEstimator {
   /// absent.
   Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const;
   const RowMeans& means() const { return means_; }
+  /// Values of the rows of a set of networks among those of all rows; others have none (NaN).
+  Eigen::ArrayXd in_rows(const Eigen::ArrayXd& values, flow::NetworkSet networks) const;
+  std::size_t networks() const { return density_.networks().size(); }
   /// Rows of log_conditional: the table's, or several versions of them with absent cells drawn.
   Index versions() const { return density_.rows(); }
   /// Makes values of the rows of a set of networks NaN where the variable's cell was drawn.
@@ -100,8 +104,14 @@ class FlowEstimator final : public SearchEstimator {
   /// The ensemble's columns of a set of variables and of the context.
   std::vector<int> columns_of(std::span<const int> variables) const;
 
-  /// On these rows; empty: on all.
-  PairEvidence evidence_of(const PairQuery& query, std::span<const int> rows) const;
+  /// What a side of a pair has said so far.
+  struct Side {
+    int target = 0, other = 0;  // the ensemble's columns
+    std::vector<int> given;
+    flow::DependenceScores scores;
+  };
+  void ask(Side& side, std::span<const int> rows) const;
+  PairEvidence evidence_of(std::span<const Side> sides) const;
 
   /// The columns as the ensemble names them, and its factors.
   struct Model {

@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a call in tens of megabytes
 
 constexpr Index kManyRows = 4 * EnsembleDensity::kSampleRows;
+// A first look by a few networks does not pay where there are hardly more.
+constexpr std::size_t kManyNetworks = 3 * EnsembleDensity::kSampleNetworks;
+constexpr double kClearlyBehind = 3;  // standard errors of the difference
 
 // The variable that is given after and not before.
 int added(const EntropyQuery& before, const EntropyQuery& after) {
@@ -88,6 +91,43 @@ void FlowFrontier::keep_best(const EntropyQuery& before, std::vector<EntropyQuer
   queries = std::move(best);
 }
 
+void FlowFrontier::keep_near(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries,
+                             NetworkSet networks) const {
+  for (std::size_t first = 0; first < slots.size();) {
+    throw_if_interrupted(progress_);
+    std::size_t last = first;
+    std::vector<EntropyQuery> asked;
+    while (last < slots.size() && (last == first || asked.size() + queries[last].size() < kQueriesAtOnce)) {
+      asked.push_back({targets_[static_cast<std::size_t>(slots[last])], members(slots[last])});
+      asked.insert(asked.end(), queries[last].begin(), queries[last].end());
+      ++last;
+    }
+    const Eigen::MatrixXf log_density = estimator_.log_conditional(asked, networks);
+    for (Index column = 0; first < last; ++first) {
+      const Index before = column++;
+      std::vector<Eigen::ArrayXd> gains;
+      std::vector<double> means;
+      for (const EntropyQuery& query : queries[first]) {
+        Eigen::ArrayXd gain =
+            (log_density.col(column++).cast<double>() - log_density.col(before).cast<double>()).array();
+        estimator_.leave_out_drawn(query.target, gain, networks);
+        estimator_.leave_out_drawn(query.given.back(), gain, networks);
+        gains.push_back(estimator_.in_rows(gain, networks));
+        means.push_back(estimator_.means().mean(gains.back()).value);
+      }
+      const auto less = [](double a, double b) { return std::isnan(b) ? false : std::isnan(a) || a < b; };
+      const auto best = std::max_element(means.begin(), means.end(), less) - means.begin();
+      std::vector<EntropyQuery> kept;
+      for (std::size_t q = 0; q < gains.size(); ++q) {
+        const EntropyEstimate ahead = estimator_.means().mean(gains[static_cast<std::size_t>(best)] - gains[q]);
+        const bool behind = ahead.value > kClearlyBehind * ahead.standard_error && ahead.standard_error > 0;
+        if (!behind) kept.push_back(std::move(queries[first][q]));
+      }
+      queries[first] = std::move(kept);
+    }
+  }
+}
+
 std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>& before,
                                                  const std::vector<EntropyQuery>& after, NetworkSet networks) const {
   std::vector<Candidate> result;
@@ -120,20 +160,22 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
 void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> best) {
   std::vector<std::vector<EntropyQuery>> queries;
   for (const int slot : slots) queries.push_back(candidates_of(slot));
-  if (estimator_.versions() > EnsembleDensity::kSampleRows) {
+  const bool wide = estimator_.versions() > EnsembleDensity::kSampleRows || estimator_.networks() > kManyNetworks;
+  if (wide) {
     for (std::size_t s = 0; s < slots.size(); ++s) {
       const EntropyQuery before = {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])};
       keep_best(before, queries[s], NetworkSet::sample, 16, 8);
     }
   }
+  // Of many rows each is judged once: the noise that other networks would take away is small, and they cost as much
+  // again each.
+  const bool many = estimator_.versions() > kManyRows;
+  if (wide) keep_near(slots, queries, many ? NetworkSet::unseen_sample : NetworkSet::unseen);
   std::vector<EntropyQuery> before, after;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     before.insert(before.end(), queries[s].size(), {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])});
     after.insert(after.end(), queries[s].begin(), queries[s].end());
   }
-  // Of many rows each is judged once: the noise that other networks would take away is small, and they cost as much
-  // again each.
-  const bool many = estimator_.versions() > kManyRows;
   const std::vector<Candidate> gains = differences(before, after, many ? NetworkSet::unseen : NetworkSet::all);
   std::size_t q = 0;
   for (std::size_t s = 0; s < slots.size(); ++s) {

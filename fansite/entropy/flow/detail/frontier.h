@@ -28,6 +28,8 @@ class FlowFrontier final : public Frontier {
   /// Of a slot's queries those with the least entropies by a set of networks: one in `share`, `least` at least.
   void keep_best(const EntropyQuery& before, std::vector<EntropyQuery>& queries, NetworkSet networks, std::size_t share,
                  std::size_t least) const;
+  /// Leaves of each slot's queries those that are not clearly behind its best on the rows of that set of networks.
+  void keep_near(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries, NetworkSet networks) const;
   /// What each `after` gains over its `before`, over the rows of that set of networks.
   std::vector<Candidate> differences(const std::vector<EntropyQuery>& before, const std::vector<EntropyQuery>& after,
                                      NetworkSet networks) const;
