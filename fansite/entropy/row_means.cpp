@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace fansite {
@@ -26,6 +27,23 @@ RowMeans::RowMeans(const Dataset& data, const std::vector<int>& row_of) : RowMea
   weights_ = std::move(weights);
   groups_ = std::move(groups);
   row_of_ = row_of;
+}
+
+RowMeans RowMeans::of_rows(const std::vector<int>& rows) const {
+  RowMeans some = *this;
+  if (weights_.size() > 0) some.weights_ = Vector(weights_(rows));
+  some.row_of_.clear();
+  some.groups_.clear();
+  std::map<int, int> unit;
+  for (const int row : rows) {
+    const auto at = static_cast<std::size_t>(row);
+    if (!row_of_.empty()) some.row_of_.push_back(row_of_[at]);
+    if (!groups_.empty()) {
+      some.groups_.push_back(unit.try_emplace(groups_[at], static_cast<int>(unit.size())).first->second);
+    }
+  }
+  some.units_ = static_cast<Index>(groups_.empty() ? rows.size() : unit.size());
+  return some;
 }
 
 EntropyEstimate RowMeans::mean(const Eigen::ArrayXd& values) const {

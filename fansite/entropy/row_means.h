@@ -18,6 +18,9 @@ class RowMeans {
   /// by side, are one draw together, and count as much as it does.
   RowMeans(const Dataset& data, const std::vector<int>& row_of);
 
+  /// Of these rows, or versions, alone.
+  RowMeans of_rows(const std::vector<int>& rows) const;
+
   /// The weighted mean of the values that there are. Groups count as one draw each: the standard error is that of sums
   /// over groups (cluster-robust).
   EntropyEstimate mean(const Eigen::ArrayXd& values) const;

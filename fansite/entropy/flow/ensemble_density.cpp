@@ -117,6 +117,7 @@ EnsembleDensity::EnsembleDensity(const Judges& ensemble, const MatrixView& value
   const bool own_table =
       values.rows() == ensemble.rows && (values_hash ? *values_hash : hash_of(values)) == ensemble.data_hash;
   out_of_sample_ = !own_table || ensemble.folds > 1;
+  rows_divided_ = own_table && ensemble.folds > 1;
   largest_ = ensemble.largest_subset();
   std::vector<std::vector<int>> factors;
   for (const Factor& factor : ensemble.factors) factors.push_back(factor.columns);
@@ -145,8 +146,7 @@ void EnsembleDensity::add_networks(const Judges& ensemble, bool own_table) {
     parts_.push_back(std::move(part));
   }
   networks_ = parts_.size();
-  const bool by_folds = own_table && ensemble.folds > 1;
-  const auto judges = by_folds ? static_cast<std::size_t>(ensemble.repeats) : networks_;
+  const auto judges = rows_divided_ ? static_cast<std::size_t>(ensemble.repeats) : networks_;
   log_judges_ = std::log(static_cast<float>(std::max<std::size_t>(judges, 1)));
 }
 

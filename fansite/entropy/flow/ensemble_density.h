@@ -106,6 +106,8 @@ class EnsembleDensity {
   const std::vector<int>& columns(int variable) const { return columns_[static_cast<std::size_t>(variable)]; }
   /// Whether each row is judged by networks that have not seen it: always for another table, with folds for its own.
   bool out_of_sample() const { return out_of_sample_; }
+  /// Whether each row is judged by networks of its own under NetworkSet::unseen: not where all of them do.
+  bool rows_divided() const { return rows_divided_; }
   /// The largest subset all networks have a density for.
   int largest_subset() const { return largest_; }
   /// Densities computed so far, of one subset, row and network each.
@@ -145,7 +147,7 @@ class EnsembleDensity {
   std::vector<std::vector<int>> columns_;
   LinearShare share_;
   Index sampled_ = 0;
-  bool out_of_sample_ = false;
+  bool out_of_sample_ = false, rows_divided_ = false;
   int largest_ = 0;
   std::unique_ptr<std::atomic<std::int64_t>> evaluations_;
 };

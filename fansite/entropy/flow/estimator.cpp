@@ -125,6 +125,7 @@ FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const
       rows_(data.rows()),
       column_(first_columns(data, facts, ensemble)),
       means_(data),
+      means_of_sample_(means_),
       density_(ensemble, values_of(data, model_, column_),
                ensemble.names == data.names ? std::optional(facts.values_hash) : std::nullopt) {
   for (const ColumnTransform& transform : ensemble.transforms) log_slope_.push_back(transform.log_slope);
@@ -134,6 +135,7 @@ FlowEstimator::FlowEstimator(const Dataset& data, const TableFacts& facts, const
     const bool repeated = std::find(context_.begin(), context_.end(), column) != context_.end();
     if (is_context_.back() != 0 && column >= 0 && !repeated) context_.push_back(column);
   }
+  set_rows();
 }
 
 int FlowEstimator::largest_set() const {
@@ -283,13 +285,6 @@ void FlowEstimator::leave_out_drawn(int variable, Eigen::ArrayXd& values, flow::
   }
 }
 
-Eigen::ArrayXd FlowEstimator::in_rows(const Eigen::ArrayXd& values, flow::NetworkSet networks) const {
-  if (values.size() == density_.rows()) return values;
-  Eigen::ArrayXd all = Eigen::ArrayXd::Constant(density_.rows(), std::numeric_limits<double>::quiet_NaN());
-  for (Index i = 0; i < values.size(); ++i) all[density_.row_at(i, networks)] = values[i];
-  return all;
-}
-
 bool FlowEstimator::complete(const Dataset& data, const TableFacts& facts, const std::vector<std::vector<int>>& given,
                              Key key, const Progress& progress) {
   if (density_.row_of().empty()) {
@@ -309,6 +304,7 @@ bool FlowEstimator::complete(const Dataset& data, const TableFacts& facts, const
     }
     means_ = RowMeans(data, row_of);
     density_.complete(values_of(versions, model_, column_), std::move(row_of));
+    set_rows();
   }
   std::vector<std::vector<int>> sets(model_.names.size());
   for (std::size_t j = 0; j < given.size(); ++j) {
@@ -347,11 +343,19 @@ namespace {
 // cannot be seen in fewer than millions of rows.
 constexpr float kLeastSpread = 1e-3f;
 
-// Of very many rows some are asked first, then twice as many, and the others only if these leave a doubt. Beyond doubt
-// is what chance shows in one table of a thousand. Evidence of the wrong sign: a pair that all of 9000 rows would show
-// at four standard errors has it in 2000 of them once in 34, in 4000 once in 260.
+// Of very many rows some are asked first, then twice as many, up to half of them, and at last all. A look settles what
+// is beyond doubt: what chance shows at one look in one table of a thousand, and no test asks for less. And it gives up
+// a pair of which there is less to see than there would be, but for one time in a hundred, of a pair that all rows show
+// at four standard errors.
 constexpr Index kFirstLook = 2000;
-constexpr double kTablesByChance = 0.001, kSpeaksAgainst = 0.5;
+constexpr double kTablesByChance = 0.001, kLeastDoubt = 1e-9;
+constexpr double kWorthFinding = 4, kOnceInAHundred = 2.33;
+
+bool settles(const PairEvidence& evidence, double pairs, double share) {
+  if (evidence.p_value < std::min(kTablesByChance / pairs, kLeastDoubt)) return true;
+  const double least = std::min(0.0, kWorthFinding * std::sqrt(share) - kOnceInAHundred);
+  return (evidence.scores != 0).any() && evidence.p_value > normal_tail(least);
+}
 
 // The rows in an order in which every beginning is spread evenly over them: multiples of the golden section.
 std::vector<int> spread_rows(Index rows) {
@@ -383,6 +387,14 @@ float scale_of(const Eigen::ArrayXf& scores) {
 }
 
 }  // namespace
+
+void FlowEstimator::set_rows() {
+  const Index rows = density_.rows(), sampled = density_.rows(flow::NetworkSet::sample);
+  std::vector<int> sample;
+  for (Index i = 0; i < sampled; ++i) sample.push_back(static_cast<int>(density_.row_at(i, flow::NetworkSet::sample)));
+  means_of_sample_ = means_.of_rows(sample);
+  spread_ = rows >= 2 * kFirstLook ? spread_rows(rows) : std::vector<int>();
+}
 
 double FlowEstimator::p_value(double, int) const { return std::numeric_limits<double>::quiet_NaN(); }
 
@@ -418,20 +430,17 @@ PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
   std::vector<Side> sides = {{a, b, columns_of(query.given_a), {}}};
   if (query.both_sides) sides.push_back({b, a, columns_of(query.given_b), {}});
   const Index rows = density_.rows();
-  const std::vector<int> order = rows >= 2 * kFirstLook ? spread_rows(rows) : std::vector<int>();
   const double pairs = 0.5 * static_cast<double>(variables()) * static_cast<double>(variables() - 1);
-  for (Index asked = 0, next = order.empty() ? rows : kFirstLook; asked < rows;) {
+  for (Index asked = 0, next = spread_.empty() ? rows : kFirstLook;;) {
     std::vector<int> some;  // none: all
-    if (!order.empty()) some.assign(order.begin() + asked, order.begin() + next);
+    if (!spread_.empty()) some.assign(spread_.begin() + asked, spread_.begin() + next);
     std::sort(some.begin(), some.end());
     for (Side& side : sides) ask(side, some);
     asked = next;
     next = 4 * asked > rows ? rows : 2 * asked;  // no look at the last few
     const PairEvidence evidence = evidence_of(sides);
-    const bool settled = evidence.p_value < kTablesByChance / pairs || evidence.p_value > kSpeaksAgainst;
-    if (asked < rows && settled) return evidence;
+    if (asked == rows || settles(evidence, pairs, static_cast<double>(asked) / static_cast<double>(rows))) return evidence;
   }
-  return evidence_of(sides);
 }
 
 std::unique_ptr<Frontier> FlowEstimator::open(std::span<const int> targets, const Candidates& candidates,

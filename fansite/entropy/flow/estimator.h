@@ -84,10 +84,14 @@ class FlowEstimator final : public SearchEstimator {
   /// rows × queries: log p(x_T | x_S), of informative variables none of which is a copy of another; NaN where cells are
   /// absent.
   Eigen::MatrixXf log_conditional(std::span<const EntropyQuery> queries, flow::NetworkSet networks) const;
+  /// Over all rows, or those of a set of networks.
   const RowMeans& means() const { return means_; }
-  /// Values of the rows of a set of networks among those of all rows; others have none (NaN).
-  Eigen::ArrayXd in_rows(const Eigen::ArrayXd& values, flow::NetworkSet networks) const;
+  const RowMeans& means(flow::NetworkSet networks) const {
+    return density_.rows(networks) == density_.rows() ? means_ : means_of_sample_;
+  }
   std::size_t networks() const { return density_.networks().size(); }
+  /// Whether each row is judged by networks of its own, those that have not seen it.
+  bool rows_divided() const { return density_.rows_divided(); }
   /// Rows of log_conditional: the table's, or several versions of them with absent cells drawn.
   Index versions() const { return density_.rows(); }
   /// Makes values of the rows of a set of networks NaN where the variable's cell was drawn.
@@ -110,6 +114,8 @@ class FlowEstimator final : public SearchEstimator {
     std::vector<int> given;
     flow::DependenceScores scores;
   };
+  /// What follows from which rows there are.
+  void set_rows();
   void ask(Side& side, std::span<const int> rows) const;
   PairEvidence evidence_of(std::span<const Side> sides) const;
 
@@ -127,9 +133,10 @@ class FlowEstimator final : public SearchEstimator {
   std::vector<int> column_;       // per variable of the table: the ensemble's first column, −1 for a constant
   std::vector<char> is_context_;  // per variable
   std::vector<int> context_;      // the ensemble's columns
-  RowMeans means_;
+  RowMeans means_, means_of_sample_;
   std::vector<double> log_slope_;
   flow::EnsembleDensity density_;
+  std::vector<int> spread_;  // all rows in an order of which every beginning is spread evenly; few rows: none
 };
 
 }  // namespace fansite

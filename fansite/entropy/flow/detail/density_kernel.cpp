@@ -250,7 +250,7 @@ void term_impl(const TermStep& s) {
 
 // ---- Cells ----------------------------------------------------------------------------------------------------------
 
-// Beyond this an end is none: Φ(z) is there as near to 0 or 1 as the flow lets it be, 1e-47.
+// Beyond this an end is none: ends are quantiles in units of 1e-3 at least, below 1e4 in size, or ±1e15.
 constexpr float kNoEnd = 1e6f;
 
 // a = softplus(q) + 1e-6 and e = e^(q − max) in place, as in head: they do not depend on the value.

@@ -18,7 +18,11 @@ constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a
 constexpr Index kManyRows = 4 * EnsembleDensity::kSampleRows;
 // A first look by a few networks does not pay where there are hardly more.
 constexpr std::size_t kManyNetworks = 3 * EnsembleDensity::kSampleNetworks;
-constexpr double kClearlyBehind = 3;  // standard errors of the difference
+// A first look leaves one candidate in so many, but some; the second those within so many standard errors of the best.
+constexpr std::size_t kShareKept = 16, kLeastKept = 8;
+constexpr double kClearlyBehind = 3;
+constexpr Index kEnoughToTell = 30;  // rows, and groups: a standard error of fewer has heavy tails
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The variable that is given after and not before.
 int added(const EntropyQuery& before, const EntropyQuery& after) {
@@ -51,79 +55,87 @@ std::vector<EntropyQuery> FlowFrontier::candidates_of(int slot) const {
   return queries;
 }
 
-std::vector<double> FlowFrontier::entropies(std::span<const EntropyQuery> queries, const EntropyQuery& before,
-                                            NetworkSet networks) const {
-  std::vector<double> result;
-  for (std::size_t first = 0; first < queries.size(); first += kQueriesAtOnce) {
-    throw_if_interrupted(progress_);
-    const auto some = queries.subspan(first, std::min(kQueriesAtOnce, queries.size() - first));
-    std::vector<EntropyQuery> asked = {before};
-    asked.insert(asked.end(), some.begin(), some.end());
-    const Eigen::MatrixXf log_density = estimator_.log_conditional(asked, networks);
-    for (Index q = 1; q < log_density.cols(); ++q) {
-      // Against the same rows without the candidate: those that lack it say nothing for or against it.
-      double sum = 0, count = 0;
-      Eigen::ArrayXd gains = (log_density.col(q).cast<double>() - log_density.col(0).cast<double>()).array();
-      estimator_.leave_out_drawn(before.target, gains, networks);
-      estimator_.leave_out_drawn(some[static_cast<std::size_t>(q - 1)].given.back(), gains, networks);
-      for (const double gain : gains) {
-        if (std::isnan(gain)) continue;
-        sum += gain;
-        ++count;
-      }
-      result.push_back(count > 0 ? -sum / count : std::numeric_limits<double>::infinity());
-    }
-  }
+namespace {
+
+// ---- Which of a slot's candidates stay, by what each gains in the rows of some networks -----------------------------
+
+using Gains = std::vector<Eigen::ArrayXd>;
+using Kept = std::vector<std::size_t>;
+
+std::vector<EntropyEstimate> means_of(const RowMeans& means, const Gains& gains) {
+  std::vector<EntropyEstimate> result;
+  for (const Eigen::ArrayXd& gain : gains) result.push_back(means.mean(gain));
   return result;
 }
 
-void FlowFrontier::keep_best(const EntropyQuery& before, std::vector<EntropyQuery>& queries, NetworkSet networks,
-                             std::size_t share, std::size_t least) const {
-  const std::vector<double> entropy = entropies(queries, before, networks);
-  std::vector<std::size_t> order(queries.size());
+// The best first; those that no row tells anything of last.
+Kept in_order_of_gain(const std::vector<EntropyEstimate>& means) {
+  const auto value = [&](std::size_t k) { return means[k].rows > 0 ? means[k].value : -kInfinity; };
+  Kept order(means.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::size_t kept = std::min(order.size(), std::max(order.size() / share, least));
-  std::partial_sort(
-      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-      [&](std::size_t a, std::size_t b) { return entropy[a] != entropy[b] ? entropy[a] < entropy[b] : a < b; });
-  std::vector<EntropyQuery> best;
-  for (std::size_t k = 0; k < kept; ++k) best.push_back(std::move(queries[order[k]]));
-  queries = std::move(best);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return value(a) > value(b); });
+  return order;
 }
 
-void FlowFrontier::keep_near(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries,
-                             NetworkSet networks) const {
-  for (std::size_t first = 0; first < slots.size();) {
+Kept best_few(const RowMeans& means, const Gains& gains) {
+  Kept order = in_order_of_gain(means_of(means, gains));
+  order.resize(std::min(order.size(), std::max(order.size() / kShareKept, kLeastKept)));
+  return order;
+}
+
+// Those that are not clearly behind the best. What a few rows tell, or a few groups, is not clear.
+Kept near_best(const RowMeans& means, const Gains& gains) {
+  const std::vector<EntropyEstimate> estimates = means_of(means, gains);
+  const Kept order = in_order_of_gain(estimates);
+  const auto enough = [&](std::size_t k) { return estimates[k].rows >= kEnoughToTell; };
+  const auto first = std::find_if(order.begin(), order.end(), enough);
+  Kept kept;
+  for (std::size_t k = 0; k < gains.size(); ++k) {
+    bool behind = false;
+    if (first != order.end() && means.units() >= kEnoughToTell) {
+      const EntropyEstimate ahead = means.mean(gains[*first] - gains[k]);
+      behind = ahead.rows >= kEnoughToTell && ahead.standard_error > 0 &&
+               ahead.value > kClearlyBehind * ahead.standard_error;
+    }
+    if (!behind) kept.push_back(k);
+  }
+  return kept;
+}
+
+}  // namespace
+
+void FlowFrontier::narrow(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries, NetworkSet networks,
+                          std::size_t enough, const Choose& choose) const {
+  std::vector<std::size_t> open;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (queries[s].size() > enough) open.push_back(s);
+  }
+  const RowMeans& means = estimator_.means(networks);
+  for (std::size_t first = 0; first < open.size();) {
     throw_if_interrupted(progress_);
-    std::size_t last = first;
     std::vector<EntropyQuery> asked;
-    while (last < slots.size() && (last == first || asked.size() + queries[last].size() < kQueriesAtOnce)) {
-      asked.push_back({targets_[static_cast<std::size_t>(slots[last])], members(slots[last])});
-      asked.insert(asked.end(), queries[last].begin(), queries[last].end());
-      ++last;
+    std::size_t last = first;
+    for (; last < open.size(); ++last) {
+      const std::vector<EntropyQuery>& of_slot = queries[open[last]];
+      if (last > first && asked.size() + of_slot.size() >= kQueriesAtOnce) break;
+      const int slot = slots[open[last]];
+      asked.push_back({targets_[static_cast<std::size_t>(slot)], members(slot)});
+      asked.insert(asked.end(), of_slot.begin(), of_slot.end());
     }
     const Eigen::MatrixXf log_density = estimator_.log_conditional(asked, networks);
     for (Index column = 0; first < last; ++first) {
+      std::vector<EntropyQuery>& of_slot = queries[open[first]];
       const Index before = column++;
-      std::vector<Eigen::ArrayXd> gains;
-      std::vector<double> means;
-      for (const EntropyQuery& query : queries[first]) {
-        Eigen::ArrayXd gain =
-            (log_density.col(column++).cast<double>() - log_density.col(before).cast<double>()).array();
-        estimator_.leave_out_drawn(query.target, gain, networks);
-        estimator_.leave_out_drawn(query.given.back(), gain, networks);
-        gains.push_back(estimator_.in_rows(gain, networks));
-        means.push_back(estimator_.means().mean(gains.back()).value);
+      Gains gains;
+      for (const EntropyQuery& query : of_slot) {
+        gains.push_back(log_density.col(column++).cast<double>().array() -
+                        log_density.col(before).cast<double>().array());
+        estimator_.leave_out_drawn(query.target, gains.back(), networks);
+        estimator_.leave_out_drawn(query.given.back(), gains.back(), networks);
       }
-      const auto less = [](double a, double b) { return std::isnan(b) ? false : std::isnan(a) || a < b; };
-      const auto best = std::max_element(means.begin(), means.end(), less) - means.begin();
       std::vector<EntropyQuery> kept;
-      for (std::size_t q = 0; q < gains.size(); ++q) {
-        const EntropyEstimate ahead = estimator_.means().mean(gains[static_cast<std::size_t>(best)] - gains[q]);
-        const bool behind = ahead.value > kClearlyBehind * ahead.standard_error && ahead.standard_error > 0;
-        if (!behind) kept.push_back(std::move(queries[first][q]));
-      }
-      queries[first] = std::move(kept);
+      for (const std::size_t k : choose(means, gains)) kept.push_back(std::move(of_slot[k]));
+      of_slot = std::move(kept);
     }
   }
 }
@@ -151,7 +163,7 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
       estimator_.leave_out_drawn(added(before[q], after[q]), gain, networks);
       const EntropyEstimate mean = estimator_.means().mean(gain);
       const bool known = mean.rows > 0;  // some row has all the cells
-      result.push_back({-1, known ? mean.value : -std::numeric_limits<double>::infinity(), mean.standard_error});
+      result.push_back({-1, known ? mean.value : -kInfinity, mean.standard_error});
     }
   }
   return result;
@@ -160,17 +172,15 @@ std::vector<Candidate> FlowFrontier::differences(const std::vector<EntropyQuery>
 void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> best) {
   std::vector<std::vector<EntropyQuery>> queries;
   for (const int slot : slots) queries.push_back(candidates_of(slot));
-  const bool wide = estimator_.versions() > EnsembleDensity::kSampleRows || estimator_.networks() > kManyNetworks;
-  if (wide) {
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-      const EntropyQuery before = {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])};
-      keep_best(before, queries[s], NetworkSet::sample, 16, 8);
-    }
-  }
   // Of many rows each is judged once: the noise that other networks would take away is small, and they cost as much
   // again each.
   const bool many = estimator_.versions() > kManyRows;
-  if (wide) keep_near(slots, queries, many ? NetworkSet::unseen_sample : NetworkSet::unseen);
+  if (estimator_.versions() > EnsembleDensity::kSampleRows || estimator_.networks() > kManyNetworks) {
+    narrow(slots, queries, NetworkSet::sample, kLeastKept, best_few);
+    // Networks that judge all rows would be asked the same twice.
+    const bool other_networks = many || estimator_.rows_divided();
+    if (other_networks) narrow(slots, queries, many ? NetworkSet::unseen_sample : NetworkSet::unseen, 1, near_best);
+  }
   std::vector<EntropyQuery> before, after;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     before.insert(before.end(), queries[s].size(), {targets_[static_cast<std::size_t>(slots[s])], members(slots[s])});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of targets searched with flows: every candidate of every target in one batch.
+// A block of targets searched with flows: every candidate of every target in few large batches, first by few networks.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "fansite/entropy/flow/estimator.h"
@@ -25,17 +26,14 @@ class FlowFrontier final : public Frontier {
  private:
   /// A query for each candidate of a slot.
   std::vector<EntropyQuery> candidates_of(int slot) const;
-  /// Of a slot's queries those with the least entropies by a set of networks: one in `share`, `least` at least.
-  void keep_best(const EntropyQuery& before, std::vector<EntropyQuery>& queries, NetworkSet networks, std::size_t share,
-                 std::size_t least) const;
-  /// Leaves of each slot's queries those that are not clearly behind its best on the rows of that set of networks.
-  void keep_near(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries, NetworkSet networks) const;
+  /// Which of a slot's queries stay, in order: from what each gains over the set as it is, in the rows of some networks.
+  using Choose = std::function<std::vector<std::size_t>(const RowMeans& means, const std::vector<Eigen::ArrayXd>& gains)>;
+  /// Leaves of each slot's queries, if they are more than `enough`, those that are chosen.
+  void narrow(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries, NetworkSet networks,
+              std::size_t enough, const Choose& choose) const;
   /// What each `after` gains over its `before`, over the rows of that set of networks.
   std::vector<Candidate> differences(const std::vector<EntropyQuery>& before, const std::vector<EntropyQuery>& after,
                                      NetworkSet networks) const;
-  /// Less that of `before`, each over the rows that have all the cells.
-  std::vector<double> entropies(std::span<const EntropyQuery> queries, const EntropyQuery& before,
-                                NetworkSet networks) const;
 
   const FlowEstimator& estimator_;
   const Progress& progress_;
