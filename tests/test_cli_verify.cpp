@@ -54,6 +54,23 @@ TEST_F(VerifyTest, ModelsThatWereGiven) {
   fails({"verify", "r.json", "s/data.csv", "--model", "m"}, 3, {"without a trained model"});
 }
 
+// It says what a GPU could not do on another machine, and the answer is the processor's.
+TEST_F(VerifyTest, AWarningAboutAGpuIsNoPartOfTheAnswer) {
+  works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "r.json", "--quiet"});
+  std::string result = content("r.json");
+  const std::string key = "\"warnings\": [";
+  const auto place = result.find(key);
+  ASSERT_NE(place, std::string::npos);
+  const bool others = result.at(place + key.size()) != ']';
+  result.insert(place + key.size(), std::string("\n\"[device] the GPU is lost; the processor did the rest\"") +
+                                        (others ? "," : "\n"));
+  put("told.json", result);
+  EXPECT_THAT(works({"verify", "told.json", "s/data.csv"}).err, HasSubstr("the bits agree"));
+  result.replace(result.find("the GPU is lost") - 9, 9, "[nothing]");
+  put("told.json", result);
+  fails({"verify", "told.json", "s/data.csv"}, 1, {"the bits differ", "in \"warnings\""});
+}
+
 TEST_F(VerifyTest, Graphs) {
   works({"mb", "s/data.csv", "--estimator", "gaussian", "--out", "b.json", "--quiet"});
   expect_to_agree({"dag", "s/data.csv", "--boundaries", "b.json"});

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "fansite/base/error.h"
 #include "fansite/entropy/flow/accelerator.h"
 #include "support.h"
@@ -37,6 +39,20 @@ TEST(Device, ThatHasFailedIsNotUsedAgainByThisRun) {
   }
   const DeviceChoice next(Device::automatic);
   EXPECT_EQ(device_warning(), "");
+}
+
+TEST(Device, OfARunThatGoesOnDoesNotEndWithAnother) {
+  auto first = std::make_unique<DeviceChoice>(Device::automatic);
+  const auto second = std::make_unique<DeviceChoice>(Device::cuda);
+  first.reset();
+  EXPECT_EQ(device_choice(), Device::cuda);
+}
+
+TEST(Device, ThatFailedInAnotherRunIsAnErrorWhereThereMustBeOne) {
+  const DeviceChoice any(Device::automatic);
+  give_up_device(DeviceError("the GPU is lost"));
+  const DeviceChoice must(Device::cuda);
+  EXPECT_EQ(message_of<UsageError>([] { flow::accelerator(); }), "[device] the GPU is lost; use --device cpu or auto");
 }
 
 TEST(Device, ThatWasAskedForAndFailsIsAnError) {

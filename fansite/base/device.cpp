@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "fansite/base/error.h"
 
@@ -11,22 +12,25 @@ namespace {
 
 std::atomic<Device> choice = Device::cpu;
 std::mutex lock_of_words;  // of what follows
-int choices = 0;           // that live
+std::vector<const DeviceChoice*> living;
 std::string failure, used;
 
 }  // namespace
 
-DeviceChoice::DeviceChoice(Device device) {
+DeviceChoice::DeviceChoice(Device device) : device_(device) {
   const std::lock_guard lock(lock_of_words);
-  before_ = choice.exchange(device);
-  if (choices++ > 0) return;
-  failure.clear();
-  used.clear();
+  if (living.empty()) {
+    failure.clear();
+    used.clear();
+  }
+  living.push_back(this);
+  choice = device;
 }
 
 DeviceChoice::~DeviceChoice() {
   const std::lock_guard lock(lock_of_words);
-  choice = --choices == 0 ? Device::cpu : before_;  // whichever of several threads' ends last
+  std::erase(living, this);  // several threads' end in any order
+  choice = living.empty() ? Device::cpu : living.back()->device_;
 }
 
 Device device_choice() { return choice; }

@@ -21,7 +21,8 @@ constexpr auto enum_names(Device) {
 }
 
 /// Where work goes while this lives; without one, to the processor. It holds for the whole program, as the number of
-/// threads does. Inside another one it changes nothing but the choice; otherwise it forgets what was used and failed before.
+/// threads does: of several that live the one made last counts. Inside another one it changes nothing but the choice;
+/// otherwise it forgets what was used and failed before.
 class DeviceChoice {
  public:
   explicit DeviceChoice(Device device);
@@ -30,7 +31,7 @@ class DeviceChoice {
   DeviceChoice& operator=(const DeviceChoice&) = delete;
 
  private:
-  Device before_ = Device::cpu;
+  const Device device_;
 };
 Device device_choice();
 

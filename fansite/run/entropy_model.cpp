@@ -73,6 +73,9 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
 EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view model,
                            std::vector<std::string> warnings)
     : data_(std::move(data)), params_(std::move(params)), warnings_(std::move(warnings)) {
+  // It is trained already, and where it is loaded there may be no GPU.
+  const bool none = flow::built_in_accelerator().device == nullptr;
+  if (params_.run.device == Device::cuda && none) params_.run.device = Device::automatic;
   const flow::ChosenDevice device(params_.run.device);
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
   NoProgress silent;

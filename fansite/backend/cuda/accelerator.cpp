@@ -59,6 +59,12 @@ std::optional<CudaAccelerator> find(std::string& why_not, bool& there) {
     why_not = "the driver of the GPU is older than this program's CUDA";
     return {};
   }
+  const bool none = driver == 0 || error == cudaSuccess || error == cudaErrorNoDevice || error == cudaErrorStubLibrary;
+  if (error != cudaSuccess && !none) {  // not ready: another driver is running than is installed, say
+    there = true;
+    why_not = fmt::format("CUDA cannot use the GPU ({})", cudaGetErrorString(error));
+    return {};
+  }
   if (error != cudaSuccess || count == 0) {
     why_not = "there is no GPU that CUDA can use";
     return {};

@@ -112,6 +112,11 @@ class Staging {
       });
       piece.count = 0;
     };
+    // Should `make` fail, what is being copied is freed by who called: not before it has been.
+    struct Drained {
+      cudaStream_t stream;
+      ~Drained() { cudaStreamSynchronize(stream); }
+    } const drained{copies_};
     int which = 0;
     for (std::size_t first = 0; first < count; which ^= 1) {
       finish(which);

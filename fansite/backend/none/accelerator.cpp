@@ -6,7 +6,7 @@
 namespace fansite::flow {
 
 const BuiltIn& built_in_accelerator() {
-  static const BuiltIn nothing{nullptr, "this program was built without CUDA, for want of nvcc", false};
+  static const BuiltIn nothing{nullptr, "this program was built without CUDA", false};
   return nothing;
 }
 

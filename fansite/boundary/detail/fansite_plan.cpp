@@ -12,6 +12,7 @@
 #include "fansite/boundary/detail/plan_costs.h"
 #include "fansite/boundary/detail/prepare.h"
 #include "fansite/boundary/links.h"
+#include "fansite/entropy/flow/accelerator.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/flow/fit.h"
 #include "fansite/entropy/flow/model_file.h"
@@ -88,7 +89,10 @@ double flow_memory_mb(const flow::EnsembleParams& settings, Index rows, bool tra
   const auto n = static_cast<double>(rows);
   const double networks = settings.networks(), threads = thread_count();
   // Each network in training: weights, gradient and two moments, the states to go back to, and the rows in its order.
-  const double training = trains ? 2 * table + std::min(threads, networks) * (11 * weights + table) : 0;
+  // For a GPU all are begun at once, each with a state brought back.
+  const bool together = flow::accelerator() != nullptr;
+  const double begun = together ? networks * (17 * weights + table) : std::min(threads, networks) * (11 * weights + table);
+  const double training = trains ? 2 * table + begun : 0;
   // Each network's weights, the same folded for densities (half of it or so), and the rows in its order, once whole,
   // once those it judges, and the sampled ones.
   const double sampled =

@@ -9,7 +9,10 @@ namespace fansite::flow {
 
 const Accelerator* accelerator() {
   const Device choice = device_choice();
-  if (choice == Device::cpu || !device_failure().empty()) return nullptr;
+  if (choice == Device::cpu) return nullptr;
+  const std::string failed = device_failure();  // of another run at the same time, if there must be a GPU
+  check(failed.empty() || choice == Device::automatic, "[device] {}; use --device cpu or auto", failed);
+  if (!failed.empty()) return nullptr;
   const BuiltIn& found = built_in_accelerator();
   check(found.device != nullptr || choice == Device::automatic, "[device] {}; use --device cpu or auto", found.why_not);
   if (found.device == nullptr && found.there) give_up_device(DeviceError(found.why_not));

@@ -344,6 +344,7 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
     return training;
   };
   const Accelerator* const device = accelerator();
+  bool counted = device != nullptr;  // steps of earlier runs, as done already
   if (device != nullptr && !waiting.empty()) {
     std::vector<RowCellTable> tables;
     std::vector<Training> begun;
@@ -361,13 +362,15 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
       waiting.clear();
     } catch (const DeviceError& error) {
       give_up_device(error);  // the processor goes on from what was last brought back
+      progress.begin("training", static_cast<long>(settings.train.steps) * static_cast<long>(waiting.size()));
+      counted = false;
     }
   }
   const auto train_network = [&](std::size_t m, Team* team) {
     const RowCellTable table = table_of(m);
     Training training = begin(m, table, team);
     long reported = static_cast<long>(training.steps());
-    if (device == nullptr) progress.already_done(reported);
+    if (!counted) progress.already_done(reported);
     constexpr std::int64_t kReport = 50;  // steps, some 10 ms
     while (!training.finished()) {
       if (progress.interrupted()) {

@@ -41,8 +41,14 @@ FittedEstimator wrapped(const Context& context, Ensemble ensemble) {
 std::optional<EnsembleParams> affordable(const Context& context, const EnsembleParams& asked, double share) {
   if (!context.budget().limited()) return asked;
   const double steps = static_cast<double>(asked.networks()) * static_cast<double>(asked.train.steps);
-  const double rate = steps / training_seconds(context.learnable().data, asked, context.progress());
-  return fitted_to(asked, rate * share * context.budget().left());
+  const double seconds = training_seconds(context.learnable().data, asked, context.progress());
+  const double allowed = share * context.budget().left();
+  if (accelerator() == nullptr) return fitted_to(asked, steps / seconds * allowed);
+  // Side by side on a GPU fewer networks take as long; shorter ones do not.
+  EnsembleParams less = asked;
+  const double shorter = std::min(1.0, allowed / seconds);
+  less.train.steps = static_cast<std::int64_t>(shorter * static_cast<double>(asked.train.steps));
+  return less.train.steps >= std::min(kFewestSteps, asked.train.steps) ? std::optional(less) : std::nullopt;
 }
 
 std::optional<FittedEstimator> fit(const Context& context, const fansite::Parameters& parameters, double share) {
