@@ -7,12 +7,13 @@
 
 The boundary should predict as well as all features, or better, with far fewer of them; random features should not. It
 is found anew in the training rows of each fold: choosing features on rows that are scored later would flatter.
-Where relations are not linear, flows are trained in each fold, which takes minutes; a bar shows how far they are.
+Where relations are not linear, flows are trained in each fold, which takes minutes; on a terminal a bar shows how far they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 import numpy as np
 import pandas as pd
@@ -66,7 +67,8 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
         table = made.to_pandas()
         target = options.target or max(made.boundaries, key=lambda name: len(made.boundaries[name]))
     print(f"predicting {target} from {table.shape[1] - 1} features, {len(table)} rows, 5-fold cross-validation:")
-    scores = compare(table, target, fansite.BoundarySelector(effort=options.effort, verbose=True))
+    selector = fansite.BoundarySelector(effort=options.effort, verbose=sys.stderr.isatty())
+    scores = compare(table, target, selector)
     print(scores.round(3).to_string())
     return scores
 
