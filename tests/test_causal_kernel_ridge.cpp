@@ -39,12 +39,16 @@ struct Problem {
     params.landmarks = params.max_landmarks = marks;
     return params;
   }
-  RidgeProblem operator()() const { return {features.x(), features.landmarks(), features.basis(), leverage, y}; }
+  RidgeProblem operator()() const {
+    return {features.x(), features.landmarks(), features.basis(), leverage, y, equal, alone};
+  }
 
   std::vector<int> order;
   KernelFeatures features;
   Vector leverage;
   Matrix y;
+  Vector equal;  // rows, without weights
+  Blocks alone;  // each for itself
 };
 
 TEST(KernelRidge, IsThatOfEachRidgeAlone) {

@@ -2,6 +2,8 @@
 //
 // fansite dag on small tables, as its users run it. What is found is in test_causal_graph.cpp; here it is what is said,
 // written and refused.
+#include <fmt/core.h>
+
 #include <set>
 
 #include "fansite/base/random.h"
@@ -218,6 +220,33 @@ TEST_F(DagTest, OddColumnsAreNamed) {
 }
 
 // ---- Knowledge ------------------------------------------------------------------------------------------------------
+
+// Two independent random walks are related as far as rows on their own can tell.
+TEST_F(DagTest, RowsThatDependOnEachOtherCountAsWhatTheyAreWorth) {
+  std::string walks = "id,x,y\n";
+  double x = 0, y = 0;
+  Random random(Key{7});
+  for (int row = 0; row < 300; ++row) {
+    x += random.normal();
+    y += random.normal();
+    walks += fmt::format("{},{},{}\n", row / 30, x, y);
+  }
+  put("walks.csv", walks);
+  const auto edges = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> words = {"dag", "walks.csv", "--drop", "id", "--estimator", "gaussian", "--out", "w.json"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome outcome = works(words);
+    return std::pair(json("w.json")["edges"].size(), outcome.err);
+  };
+  EXPECT_EQ(edges({"--block", "none", "--graph-block", "none"}).first, 1u);
+  const auto [in_blocks, told] = edges({"--block", "none", "--graph-block", "30"});
+  EXPECT_EQ(in_blocks, 0u);
+  EXPECT_THAT(told, HasSubstr("300 rows tell as much as 10 equal and independent ones"));
+  works({"dag", "walks.csv", "--group", "id", "--estimator", "gaussian", "--out", "w.json"});
+  EXPECT_EQ(json("w.json")["edges"].size(), 0u);
+  fails({"dag", "walks.csv", "--graph-block", "long"}, 2, {"[--graph-block]", "'long' is no length"});
+  fails({"dag", "walks.csv", "--group", "id", "--graph-block", "5"}, 2, {"rows are in groups already"});
+}
 
 TEST_F(DagTest, KnowledgeIsSatisfied) {
   ASSERT_THAT(edges_of(works(dag({"--quiet"})).json()), testing::Contains("x5 → x4"));

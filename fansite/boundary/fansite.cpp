@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -25,6 +24,7 @@
 #include "fansite/boundary/robustness.h"
 #include "fansite/boundary/stability.h"
 #include "fansite/causal/constrained_graph.h"
+#include "fansite/context/dependent_rows.h"
 
 namespace fansite {
 namespace {
@@ -88,11 +88,9 @@ void refine_by_graph(const BoundaryProblem& problem, const FansiteParams& params
   if (!kept) noise.checkpoint.clear();
   try {
     const causal::GraphTable table{context.tame().values, context.facts().kinds, estimator.completions(context.tame()),
-                                   context.context_columns()};
+                                   context.context_columns(), causal::GraphRows::of_table(context.data())};
     answer.graph = find_constrained_graph(table, links(answer.found, context.data().variables()), context.knowledge(),
                                           noise, deadline);
-    const bool dependent = !context.data().groups.empty() || context.data().row_worth < 1;
-    if (dependent) answer.graph->hidden_causes.clear();  // tested as if rows were independent
     const causal::AdditivityTest& test = answer.graph->additivity;
     answer.refined = params.refine != Refine::automatic || (test.applicable && test.additive);
     if (answer.refined) {
@@ -376,35 +374,6 @@ BoundaryAnswer answer_to(const BoundaryProblem& problem, const FansiteParams& pa
   return std::move(*answer);
 }
 
-// Nothing: as the table shows.
-std::optional<Index> block_length(const std::string& text) {
-  if (text == "auto") return std::nullopt;
-  if (text == "none") return 1;
-  Index length = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (error != std::errc() || end != text.data() + text.size() || length < 1) {
-    throw ParameterError("block", fmt::format("'{}' is no length; use auto, none, or a number of rows", text));
-  }
-  return length;
-}
-
-// The same problem with rows as they depend on each other, or are said to: in blocks, or each worth less than one. Rows
-// worth less stay apart, because few blocks would see the strongest relations only.
-std::optional<Context> with_dependence(const Context& context, const std::string& asked) {
-  const std::optional<Index> said = block_length(asked);
-  if (!context.data().groups.empty()) {
-    check(!said || *said == 1, "[block] rows are in groups already (--group): leave one of them out");
-    return std::nullopt;
-  }
-  const bool none = said && *said == 1;
-  if (none) return std::nullopt;
-  const RowDependence& rows = context.row_dependence();
-  std::vector<int> groups = groups_of(rows, said ? *said : rows.block);
-  const double worth = said || rows.dependent() ? 1.0 : rows.worth();
-  if (groups.empty() && worth == 1) return std::nullopt;
-  return context.with_dependent_rows(std::move(groups), worth);
-}
-
 // What changes along the rows is a cause that is not in the table. That it moves one end is seen, that it does not move
 // the other is not.
 void mark_shifting(const RowDependence& rows, Boundaries& found) {
@@ -418,7 +387,7 @@ void mark_shifting(const RowDependence& rows, Boundaries& found) {
 }
 
 BoundaryAnswer run_as_rows_are(const BoundaryProblem& problem, const FansiteParams& params) {
-  const std::optional<Context> dependent = with_dependence(problem.context, params.block);
+  const std::optional<Context> dependent = with_dependence(problem.context, params.block, "block");
   if (!dependent) return answer_to(problem, params);
   BoundaryAnswer answer = answer_to({*dependent, problem.targets}, params);
   const Dataset& data = dependent->data();
@@ -468,7 +437,7 @@ const Description& FansiteParams::description() {
           .field("steps", &P::steps, "training steps of each network; 0: by effort", at_least(0))
           .field("block", &P::block,
                  "rows in a row that may depend on each other: auto (as the table shows), none, or how many")
-          .rule([](const P& p) { block_length(p.block); })
+          .rule([](const P& p) { check_block(p.block, "block"); })
           .done();
   return list;
 }

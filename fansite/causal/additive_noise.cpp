@@ -32,15 +32,34 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- Evidence -------------------------------------------------------------------------------------------------------
 
-Evidence evidence_of(const Vector& differences, const Eigen::MatrixXf& weights) {
-  const auto n = static_cast<double>(differences.size());
-  Evidence evidence;
-  evidence.value = differences.mean();
-  evidence.standard_error = std::sqrt((differences.array() - evidence.value).square().sum() / (n - 1) / n);
-  const Eigen::VectorXf sums = weights.transpose() * differences.cast<float>();
-  evidence.stability = static_cast<double>((sums.array() > 0).count()) / kResamples;
-  return evidence;
-}
+// Rows drawn again, those of a group together.
+class Resamples {
+ public:
+  Resamples(const GraphRows& rows, Index count, Key key)
+      : rows_(rows),
+        weights_(resampling_weights(rows.by_unit(Vector::Zero(count)).size(), key)),
+        inflation_(1 / std::sqrt(rows.worth)) {}
+
+  Evidence evidence(const Vector& differences) const {
+    const auto n = static_cast<double>(differences.size());
+    const Vector of_unit = rows_.by_unit(differences);
+    const auto units = static_cast<double>(of_unit.size());
+    Evidence evidence;
+    evidence.value = differences.mean();
+    evidence.standard_error =
+        inflation_ * std::sqrt((of_unit.array() - of_unit.mean()).square().sum() / (units - 1) / units) * (units / n);
+    Eigen::ArrayXf sums = (weights_.transpose() * of_unit.cast<float>()).array();
+    const auto sum = static_cast<float>(differences.sum());
+    if (inflation_ != 1) sums = sum + static_cast<float>(inflation_) * (sums - sum);
+    evidence.stability = static_cast<double>((sums > 0).count()) / kResamples;
+    return evidence;
+  }
+
+ private:
+  const GraphRows& rows_;
+  Eigen::MatrixXf weights_;
+  double inflation_;  // of spreads, where a row is worth less than one
+};
 
 constexpr Evidence kCertain = {kInfinity, 0, 1};
 constexpr Evidence kEven = {0, 0, 0.5};
@@ -85,17 +104,15 @@ std::vector<LocalScores::Query> disagreements(const ParentSets& one, const Paren
 
 // ---- Search ---------------------------------------------------------------------------------------------------------
 
-Matrix drawn_rows(const MatrixView& values, Index most, Key key) {
-  if (most <= 0 || values.rows() <= most) return values;
-  return values(Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most)), Eigen::all);
-}
-
-// With its rows drawn.
+// With at most so many of its rows.
 GraphTable drawn_table(const GraphTable& table, Index most, Key key, Matrix& values) {
-  values = drawn_rows(table.values, most, key);
-  GraphTable result{values, table.kinds};
-  for (const Matrix& draw : table.draws) result.draws.push_back(drawn_rows(draw, most, key));
-  return result;
+  values = table.values;
+  GraphTable result{values, table.kinds, table.draws, {}, table.rows};
+  if (most <= 0 || values.rows() <= most) return result;
+  const auto rows = Random(key).subset(static_cast<int>(values.rows()), static_cast<int>(most));
+  values = Matrix(table.values(rows, Eigen::all));
+  for (Matrix& draw : result.draws) draw = Matrix(draw(rows, Eigen::all));
+  return {values, table.kinds, std::move(result.draws), {}, table.rows.of_rows(rows)};
 }
 
 // What scores depend on. Penalty, constraints and whatever else only chooses among graphs is no part of it.
@@ -128,7 +145,7 @@ RowScores row_scores(const LocalScores& scores, const Weighed& weighed, const Pr
 // ---- Edges ----------------------------------------------------------------------------------------------------------
 
 // `identified`: the score tells the two directions apart.
-GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eigen::MatrixXf& weights, Edge ends,
+GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Resamples& resamples, Edge ends,
                         bool identified, double confidence) {
   const auto [from, to] = ends;
   const ParentSets& best = weighed.best;
@@ -136,7 +153,8 @@ GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eig
   edge.from = from;
   edge.to = to;
   const std::vector<int>& of_child = best[static_cast<std::size_t>(to)];
-  edge.existence = evidence_of((rows(to, without(of_child, from)) - rows(to, of_child)).cast<double>(), weights);
+  const Eigen::VectorXf& with_it = rows(to, of_child);
+  edge.existence = resamples.evidence((rows(to, without(of_child, from)) - with_it).cast<double>());
   if (weighed.open.contains(ends)) {
     edge.direction = kOpen;
     return edge;
@@ -147,13 +165,13 @@ GraphEdge with_evidence(const Weighed& weighed, const RowScores& rows, const Eig
     edge.by = DirectionBy::knowledge;
     return edge;
   }
-  Vector difference = Vector::Zero(weights.rows());
+  Vector difference = Vector::Zero(with_it.size());
   for (std::size_t j = 0; j < best.size(); ++j) {
     if (best[j] == other->second[j]) continue;
     const int child = static_cast<int>(j);
     difference += (rows(child, other->second[j]) - rows(child, best[j])).cast<double>();
   }
-  edge.direction = evidence_of(difference, weights);
+  edge.direction = resamples.evidence(difference);
   // Linear Gaussian graphs with the same independences are the same distribution.
   if (std::abs(edge.direction.value) < kRounding) edge.direction = kEven;
   const bool certain = edge.direction.value > confidence * edge.direction.standard_error;
@@ -246,7 +264,7 @@ class ScaledSearch {
       const Weighed weighed = weigh_directions(search_, more_starts(), progress_);
       const RowScores rows = row_scores(scores_, weighed, progress_);
       const Equations& equations = scores_.equations();
-      const Eigen::MatrixXf weights = resampling_weights(equations.rows(), Key{params_.seed}.split(2));
+      const Resamples resamples(equations.counts(), equations.rows(), Key{params_.seed}.split(2));
       AdditiveNoiseResult result{.dag = dag_of(weighed.best)};
       for (int j = 0; j < result.dag.nodes(); ++j) {
         if (equations.discrete(j)) result.discrete.push_back(j);
@@ -255,7 +273,7 @@ class ScaledSearch {
       for (int from = 0; from < result.dag.nodes(); ++from) {
         for (const int to : result.dag.children(from)) {
           const bool identified = !equations.discrete(from) && !equations.discrete(to);
-          result.edges.push_back(with_evidence(weighed, rows, weights, {from, to}, identified, params_.confidence));
+          result.edges.push_back(with_evidence(weighed, rows, resamples, {from, to}, identified, params_.confidence));
         }
       }
       result.additivity = test_additivity(equations, weighed.best, progress_);
@@ -285,9 +303,11 @@ class ScaledSearch {
     check(!linear_ || numbers,
           "[dag] linear equations are for numbers without missing cells. Use kernels, which take levels and draw what "
           "is missing.");
-    const bool asked = params_.equations == EquationForm::automatic && numbers && values.rows() >= kFewestLinearRows;
+    // The test takes rows for equal and independent.
+    const bool asked = params_.equations == EquationForm::automatic && numbers && table.rows.plain() &&
+                       values.rows() >= kFewestLinearRows;
     if (linear_ || asked) {
-      Equations lines = Equations::linear_gaussian(values, key);
+      Equations lines = Equations::linear_gaussian(values, key, table.rows);
       if (asked) {
         LocalScores scores(lines, params_.noise);
         GraphSearch search(scores, constraints, penalty(scores), params_.max_parents, progress_);
@@ -320,7 +340,8 @@ class ScaledSearch {
   }
 
   double penalty(const LocalScores& scores) const {
-    const auto n = static_cast<double>(scores.equations().rows());
+    const Equations& equations = scores.equations();
+    const double n = std::max(equations.independent(equations.rows()), 2.0);
     return params_.penalty * std::log(n) / (2 * n);
   }
 
@@ -387,7 +408,7 @@ Matrix as_normal_scores(const GraphTable& table, const MatrixView& values) {
 // On the scale of normal scores; `scores` has the values.
 GraphTable scored_table(const GraphTable& table, Matrix& scores) {
   scores = as_normal_scores(table, table.values);
-  GraphTable result{scores, table.kinds};
+  GraphTable result{scores, table.kinds, {}, {}, table.rows};
   for (const Matrix& draw : table.draws) result.draws.push_back(as_normal_scores(table, draw));
   return result;
 }

@@ -25,7 +25,7 @@ constexpr double kHarmless = 0.1;
 struct Sign {
   double z = 0;
   int parent = -1;
-  Index rows = 0;
+  double rows = 0;  // independent ones
   int tested = 0;
 };
 
@@ -56,8 +56,8 @@ Sign strongest_sign(const Equations& equations, int child, const std::vector<int
   Vector sizes = left.left_out.col(0).array().abs() * (1 - left.leverage.col(0).array()).max(0).sqrt();
   if (discrete > 0) by_group(sizes, equations.groups_of(child, parents));
   const Vector size = normal_scores(sizes);
-  const double n = std::sqrt(static_cast<double>(size.size()));
-  sign.rows = size.size();
+  const double n = std::sqrt(equations.independent(size.size()));
+  sign.rows = equations.independent(size.size());
   for (const int parent : parents) {
     if (is_discrete(parent)) continue;
     ++sign.tested;
@@ -89,7 +89,7 @@ AdditivityTest test_additivity(const Equations& equations, const std::vector<std
   AdditivityTest test;
   std::size_t edges = 0;
   double largest = 0;
-  Index rows = equations.rows();
+  double rows = equations.independent(equations.rows());
   for (std::size_t j = 0; j < parents.size(); ++j) {
     edges += parents[j].size();
     test.tested += strongest[j].tested;
@@ -99,7 +99,7 @@ AdditivityTest test_additivity(const Equations& equations, const std::vector<std
     test.child = static_cast<int>(j);
     test.parent = strongest[j].parent;
   }
-  const double root = std::sqrt(static_cast<double>(rows));
+  const double root = std::sqrt(rows);
   test.correlation = largest / root;
   const auto p_value = [&](double mean) {  // of the z-score
     return test.tested == 0 ? 1.0 : best_of(normal_tail(largest - mean) + normal_tail(largest + mean), 2 * test.tested);
@@ -109,7 +109,7 @@ AdditivityTest test_additivity(const Equations& equations, const std::vector<std
   test.additive = test.applicable && test.p_value > kLevel;
   test.suspicious = p_value(0) <= kSuspicion;
   for (std::size_t j = 0; j < parents.size(); ++j) {
-    const double mean = kHarmless * std::sqrt(static_cast<double>(strongest[j].rows));
+    const double mean = kHarmless * std::sqrt(strongest[j].rows);
     const double own = normal_tail(strongest[j].z - mean) + normal_tail(strongest[j].z + mean);
     if (strongest[j].tested > 0 && best_of(own, 2 * test.tested) <= kLevel) test.refused.push_back(static_cast<int>(j));
   }

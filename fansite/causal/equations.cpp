@@ -62,17 +62,20 @@ Equations::Equations(const GraphTable& table, const RegressionParams& params, Ke
       for (const double value : values.col(static_cast<Index>(j))) draw.groups[j].push_back(levels_[j]->group(value));
       if (!levels_[j]->ordered) as_parents[j] = indicators(draw.groups[j], levels_[j]->groups);
     }
-    draw.regression = std::make_shared<const Regression>(standardised(values), params, key, std::move(as_parents));
+    draw.regression =
+        std::make_shared<const Regression>(standardised(values), params, key, std::move(as_parents), table.rows);
     draws_.push_back(std::move(draw));
   }
 }
 
-Equations Equations::linear_gaussian(const MatrixView& values, Key key) {
+Equations Equations::linear_gaussian(const MatrixView& values, Key key, GraphRows rows) {
   Equations result;
   RegressionParams lines;
   lines.widths = {};
-  result.draws_.push_back({std::make_shared<const Regression>(standardised(values), lines, key), {}});
-  result.linear_ = std::make_shared<const LinearGaussian>(result.regression().values());
+  result.draws_.push_back(
+      {std::make_shared<const Regression>(standardised(values), lines, key, std::vector<Matrix>(), std::move(rows)),
+       {}});
+  result.linear_ = std::make_shared<const LinearGaussian>(result.regression().values(), result.counts());
   return result;
 }
 
@@ -98,15 +101,16 @@ std::vector<int> Equations::groups_of(const Draw& draw, int child, std::span<con
 
 Vector Equations::of_child(const Draw& draw, int child, std::span<const int> parents, NoiseDistribution noise) const {
   const std::vector<int>& rows = present(child);
+  const GraphRows of_rows = rows.empty() || counts().plain() ? counts() : counts().of_rows(rows);
   if (!discrete(child)) {
     const Residuals left = draw.regression->residuals(std::span(&child, 1), parents, rows);
-    return fansite::causal::surprisals(left.left_out.col(0), noise, groups_of(draw, child, parents));
+    return fansite::causal::surprisals(left.left_out.col(0), noise, groups_of(draw, child, parents), of_rows.weights);
   }
   const Levels& levels = *levels_[static_cast<std::size_t>(child)];
   const std::vector<int> groups = those(draw.groups[static_cast<std::size_t>(child)], rows);
   return within_[static_cast<std::size_t>(child)] + level_surprisals(groups, levels.groups, levels.ordered,
                                                                      draw.regression->features(parents, rows),
-                                                                     draw.regression->params());
+                                                                     draw.regression->params(), of_rows);
 }
 
 std::vector<Vector> Equations::of_draw(const Draw& draw, std::span<const int> children, std::span<const int> parents,
@@ -129,17 +133,21 @@ std::vector<Vector> Equations::of_draw(const Draw& draw, std::span<const int> ch
       continue;
     }
     const auto left = shared.left_out.col(next++);
-    result.push_back(alike ? fansite::causal::surprisals(left, noise)
-                           : fansite::causal::surprisals(left, noise, groups));
+    result.push_back(alike ? fansite::causal::surprisals(left, noise, counts().weights)
+                           : fansite::causal::surprisals(left, noise, groups, counts().weights));
   }
   return result;
 }
 
 std::vector<Vector> Equations::surprisals(std::span<const int> children, std::span<const int> parents,
                                           NoiseDistribution noise) const {
+  const Vector& weights = counts().weights;
   if (linear_) {
     std::vector<Vector> result;
-    for (const int child : children) result.push_back(linear_->surprisals(regression().values(), child, parents));
+    for (const int child : children) {
+      result.push_back(linear_->surprisals(regression().values(), child, parents));
+      if (weights.size() > 0) result.back().array() *= weights.array();
+    }
     return result;
   }
   std::vector<Vector> result = of_draw(draws_.front(), children, parents, noise);
@@ -150,6 +158,10 @@ std::vector<Vector> Equations::surprisals(std::span<const int> children, std::sp
   for (std::size_t c = 0; c < result.size(); ++c) {
     if (draws_.size() > 1) result[c] /= static_cast<double>(draws_.size());
     const std::vector<int>& rows_of_child = present(children[c]);
+    if (weights.size() > 0) {
+      const Vector of_child = rows_of_child.empty() ? weights : counts().of_rows(rows_of_child).weights;
+      result[c].array() *= of_child.array();
+    }
     if (rows_of_child.empty()) continue;
     Vector all = Vector::Zero(rows());
     all(rows_of_child) = result[c] * (static_cast<double>(rows()) / static_cast<double>(rows_of_child.size()));

@@ -24,18 +24,21 @@ class Equations {
   /// Of numbers; the regression must outlive this.
   explicit Equations(const Regression& regression);
   /// In closed form, whatever the distribution asked for: of numbers without missing cells.
-  static Equations linear_gaussian(const MatrixView& values, Key key);
+  static Equations linear_gaussian(const MatrixView& values, Key key, GraphRows rows = {});
 
   bool linear() const { return linear_ != nullptr; }
   Index rows() const { return draws_.front().regression->rows(); }
   Index draws() const { return static_cast<Index>(draws_.size()); }
   bool has_missing() const { return !present_.empty(); }
+  /// How much the rows tell, and how many equal, independent ones tell as much as so many of them.
+  const GraphRows& counts() const { return regression().counts(); }
+  double independent(Index rows) const { return counts().independent(rows); }
   bool discrete(int variable) const { return !levels_.empty() && levels_[static_cast<std::size_t>(variable)]; }
   /// The rows that have the cell, ascending; empty: all.
   const std::vector<int>& present(int variable) const;
 
-  /// −ln p(cell | parents) of each row, for each child: the mean over the draws. Rows without the child's cell have 0
-  /// and the others weigh N/n more, so that the mean over all rows is the child's.
+  /// −ln p(cell | parents) of each row, for each child: the mean over the draws, times the row's weight. Rows without
+  /// the child's cell have 0 and the others weigh N/n more, so that the mean over all rows is the child's.
   std::vector<Vector> surprisals(std::span<const int> children, std::span<const int> parents,
                                  NoiseDistribution noise) const;
   /// Their means over all rows, without them: of linear equations.

@@ -5,6 +5,7 @@
 
 #include "fansite/base/text.h"
 #include "fansite/causal/constrained_graph.h"
+#include "fansite/context/dependent_rows.h"
 
 namespace fansite::causal {
 namespace {
@@ -20,8 +21,15 @@ AdditiveNoiseParams completed(const Context& context, const Parameters& paramete
   return params;
 }
 
-GraphTable table_of(const Context& context) {
-  return {context.tame().values, context.facts().kinds, {}, context.context_columns()};
+GraphTable table_of(const Context& context, const Parameters& parameters) {
+  const auto dependent = with_dependence(context, parameters.as<FansiteAnmParams>().graph_block, "graph_block");
+  return {context.tame().values, context.facts().kinds, {}, context.context_columns(),
+          GraphRows::of_table(dependent ? dependent->data() : context.data())};
+}
+
+std::string in_words(const GraphRows& rows, Index count) {
+  if (rows.plain()) return "";
+  return fmt::format("; {} rows tell as much as {:.0f} equal and independent ones", count, rows.independent(count));
 }
 
 std::string in_words(const AdditiveNoiseResult& found) {
@@ -64,8 +72,9 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   const Context& context = problem.context;
   const Budget& budget = context.budget();
   Deadline deadline(context.progress(), budget.watch(), kAnswerShare * budget.end(), Budget::never());
-  AdditiveNoiseResult found = find_constrained_graph(table_of(context), problem.links, context.knowledge(),
-                                                     completed(context, parameters), deadline);
+  const GraphTable table = table_of(context, parameters);
+  AdditiveNoiseResult found =
+      find_constrained_graph(table, problem.links, context.knowledge(), completed(context, parameters), deadline);
   GraphAnswer answer;
   answer.graph = found.partial;
   if (parameters.as<FansiteAnmParams>().dag) {
@@ -88,7 +97,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
                     open_directions(found, names)));
   }
   if (!found.hidden_causes.empty()) answer.warnings.push_back("[dag] " + in_words(found.hidden_causes, names));
-  answer.how = in_words(found);
+  answer.how = in_words(found) + in_words(table.rows, context.data().rows());
   answer.weights = std::move(found.weights);
   answer.edges = std::move(found.edges);
   answer.additivity = found.additivity;
@@ -107,6 +116,10 @@ const Description& FansiteAnmParams::description() {
   using P = FansiteAnmParams;
   static const Description list = Describe<P>()
                                       .field("dag", &P::dag, "a direction for every edge, decided by the data or not")
+                                      .field("graph_block", &P::graph_block,
+                                             "rows that may depend on each other count as one: auto (as they show), "
+                                             "none, or so many in a row")
+                                      .rule([](const P& p) { check_block(p.graph_block, "graph_block"); })
                                       .part(&P::additive_noise, AdditiveNoiseParams::description())
                                       .done();
   return list;
@@ -123,11 +136,13 @@ GraphMethod fansite_anm() {
              .can_be_cut_short = true,
              .handles_missing_cells = true,
              .handles_context = true,
+             .handles_weights = true,
+             .handles_groups = true,
              .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteAnmParams();
   row.run = run;
   row.check_checkpoint = [](const Context& context, const Parameters& parameters) {
-    check_checkpoint(table_of(context), completed(context, parameters));
+    check_checkpoint(table_of(context, parameters), completed(context, parameters));
   };
   return row;
 }

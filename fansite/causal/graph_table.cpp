@@ -12,6 +12,10 @@ namespace fansite::causal {
 void GraphTable::check() const {
   fansite::check(kinds.empty() || static_cast<Index>(kinds.size()) == values.cols(),
                  "[dag] kinds of {} columns for a table of {}", kinds.size(), values.cols());
+  const bool of_all = (rows.weights.size() == 0 || rows.weights.size() == values.rows()) &&
+                      (rows.groups.empty() || static_cast<Index>(rows.groups.size()) == values.rows());
+  fansite::check(of_all, "[dag] {} weights and {} groups for {} rows", rows.weights.size(), rows.groups.size(),
+                 values.rows());
   for (const Matrix& draw : draws) {
     fansite::check(draw.rows() == values.rows() && draw.cols() == values.cols() && draw.allFinite(),
                    "[dag] a table with its missing cells drawn must have {} rows, {} columns and every cell",
@@ -20,7 +24,7 @@ void GraphTable::check() const {
 }
 
 std::string GraphTable::identity(int count) const {
-  std::string words;
+  std::string words = rows.identity();
   for (Index j = 0; j < values.cols(); ++j) {
     if (const auto levels = levels_of(values.col(j), kind(j))) {
       words += fmt::format(", column {} {}", j, levels->ordered ? "ordered" : "nominal");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/causal/graph_rows.h"
 #include "fansite/table/column.h"
 
 namespace fansite::causal {
@@ -19,6 +20,7 @@ struct GraphTable {
   std::vector<Matrix> draws = {};
   /// Columns that every equation is conditioned on: parents of all that is linked to anything, and in no graph found.
   std::vector<int> context = {};
+  GraphRows rows = {};  ///< how much they tell
 
   ColumnKind kind(Index column) const {
     return kinds.empty() ? ColumnKind::continuous : kinds[static_cast<std::size_t>(column)];

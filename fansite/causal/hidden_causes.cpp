@@ -73,6 +73,7 @@ std::vector<HiddenCause> find_hidden_causes(const Equations& equations, const st
   }
   const Matrix rows = left.there.transpose() * left.there;
   const Matrix straight = lines.transpose() * lines, bent = lines.transpose() * bulges;
+  const double worth = equations.independent(equations.rows()) / static_cast<double>(equations.rows());
   const double tests = 3.0 * static_cast<double>(d * (d - 1) / 2);
   std::vector<HiddenCause> result;
   for (Index k = 0; k < d; ++k) {
@@ -83,7 +84,8 @@ std::vector<HiddenCause> find_hidden_causes(const Equations& equations, const st
       for (const double product : {straight(k, m), bent(k, m), bent(m, k)}) {
         if (std::abs(product) > std::abs(pair.correlation) * n) pair.correlation = product / n;
       }
-      const double z = std::abs(pair.correlation) * std::sqrt(n), mean = kHarmless * std::sqrt(n);
+      const double root = std::sqrt(worth * n);
+      const double z = std::abs(pair.correlation) * root, mean = kHarmless * root;
       pair.p_value = std::min(1.0, tests * (normal_tail(z - mean) + normal_tail(z + mean)));
       if (pair.p_value <= kLevel) result.push_back(pair);
     }

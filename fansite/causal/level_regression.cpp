@@ -95,17 +95,19 @@ Vector with_more(const Vector& parameters, Index intercepts, Index before, Index
 }  // namespace
 
 Vector level_surprisals(const std::vector<int>& groups, int count, bool ordered, const KernelFeatures& parents,
-                        const RegressionParams& params) {
+                        const RegressionParams& params, const GraphRows& counts) {
   const Index rows = static_cast<Index>(groups.size());
-  Vector shares = Vector::Zero(count);
-  for (const int group : groups) shares[group] += 1.0 / static_cast<double>(rows);
+  const Vector shares = shares_of(groups, count, counts);
+  const auto mean = [&](const Vector& values) {
+    return counts.weights.size() > 0 ? values.dot(counts.weights) / static_cast<double>(rows) : values.mean();
+  };
   Vector best(rows);
   for (Index i = 0; i < rows; ++i) best[i] = -std::log(shares[groups[static_cast<std::size_t>(i)]]);
   const Index lines = parents.basis().cols() - 1;
   if (count < 2 || rows == 0 || lines == 0) return best;
 
   const bool in_order = ordered || count == 2;
-  const auto model = in_order ? ordered_model(groups, count) : nominal_model(groups, count);
+  const auto model = in_order ? ordered_model(groups, count, counts) : nominal_model(groups, count, counts);
   const Matrix linear = parents.basis().rightCols(lines) * std::sqrt(static_cast<double>(rows));
   const Vector linear_ridge = Vector::Constant(lines, kLinearRidge);
   Vector straight = Vector::Zero(model->intercepts() + model->coefficients(lines));
@@ -133,9 +135,9 @@ Vector level_surprisals(const std::vector<int>& groups, int count, bool ordered,
       const Fit fit(*model, features, ridge_of_features);
       if (!fit.minimise(parameters)) break;
       const Vector held = fit.left_out(parameters);
-      if (held.size() == 0 || held.mean() > least) break;  // less smooth ones are worse still
-      least = held.mean();
-      if (least < best.mean()) best = held;
+      if (held.size() == 0 || mean(held) > least) break;  // less smooth ones are worse still
+      least = mean(held);
+      if (least < mean(best)) best = held;
     }
   }
   return best;

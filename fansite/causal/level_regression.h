@@ -13,8 +13,8 @@ namespace fansite::causal {
 
 /// −ln p(group | parents) of each row, in nats; groups are 0..count−1, in order or not. Without parents it is −ln of
 /// the group's share, so the mean is the entropy of the groups, and what parents take from it an information. Width and
-/// ridge are chosen by the least mean.
+/// ridge are chosen by the least mean. `counts`: how much the rows tell.
 Vector level_surprisals(const std::vector<int>& groups, int count, bool ordered, const KernelFeatures& parents,
-                        const RegressionParams& params);
+                        const RegressionParams& params, const GraphRows& counts = {});
 
 }  // namespace fansite::causal

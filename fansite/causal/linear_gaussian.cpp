@@ -19,9 +19,16 @@ constexpr double kLevel = 0.01;           // the share of linear Gaussian tables
 
 }  // namespace
 
-LinearGaussian::LinearGaussian(const Matrix& values) : rows_(values.rows()) {
+LinearGaussian::LinearGaussian(const Matrix& values, const GraphRows& rows)
+    : rows_(std::max(rows.independent(values.rows()), 1.0)) {
   const SingleThreadedBlas one_thread;
-  const Matrix lower = gram(values) / static_cast<double>(std::max<Index>(rows_, 1));
+  const auto all = static_cast<double>(std::max<Index>(values.rows(), 1));
+  Matrix weighted;
+  if (rows.weights.size() > 0) {
+    means_ = values.transpose() * rows.weights / all;
+    weighted = (values.rowwise() - means_.transpose()).array().colwise() * rows.weights.array().sqrt();
+  }
+  const Matrix lower = gram(rows.weights.size() > 0 ? weighted : values) / all;
   correlation_ = lower.selfadjointView<Eigen::Lower>();
 }
 
@@ -66,9 +73,13 @@ double LinearGaussian::entropy(int child, std::span<const int> parents) const {
 
 Vector LinearGaussian::surprisals(const Matrix& values, int child, std::span<const int> parents) const {
   const Fit found = fit(child, parents, true);
-  Vector left = values.col(child);
+  const auto centred = [&](int column) -> Vector {
+    if (means_.size() == 0) return values.col(column);
+    return values.col(column).array() - means_[column];
+  };
+  Vector left = centred(child);
   for (std::size_t i = 0; i < found.kept.size(); ++i) {
-    left -= found.slopes[static_cast<Index>(i)] * values.col(found.kept[i]);
+    left -= found.slopes[static_cast<Index>(i)] * centred(found.kept[i]);
   }
   const double constant = 0.5 * std::log(2 * std::numbers::pi * found.variance) + cost_of_learning(parents.size());
   return constant + left.array().square() / (2 * found.variance);

@@ -8,6 +8,7 @@
 
 #include "fansite/base/matrix.h"
 #include "fansite/base/progress.h"
+#include "fansite/causal/graph_rows.h"
 
 namespace fansite::causal {
 
@@ -20,7 +21,8 @@ inline constexpr Index kFewestLinearRows = 500;
 class LinearGaussian {
  public:
   /// Of standardised values.
-  explicit LinearGaussian(const Matrix& values);
+  explicit LinearGaussian(const Matrix& values) : LinearGaussian(values, {}) {}
+  LinearGaussian(const Matrix& values, const GraphRows& rows);
 
   /// ½ ln 2πe v + (k + 1)/N nats: v is what k parents leave of the variance, and (k + 1)/N what leaving each row out
   /// of its own fit adds in the mean, so that an edge must gain here what it must gain among kernels. Parents that
@@ -37,11 +39,12 @@ class LinearGaussian {
   };
   Fit fit(int child, std::span<const int> parents, bool with_slopes) const;
   double cost_of_learning(std::size_t parents) const {
-    return static_cast<double>(parents + 1) / static_cast<double>(rows_);
+    return static_cast<double>(parents + 1) / rows_;
   }
 
   Matrix correlation_;
-  Index rows_;
+  Vector means_;  // of weighted rows; empty: 0
+  double rows_;   // independent ones
 };
 
 /// Of equations that fit a table linearly.

@@ -51,10 +51,12 @@ Matrix standardised(const MatrixView& values) {
   return result;
 }
 
-Regression::Regression(Matrix values, RegressionParams params, Key key, std::vector<Matrix> as_parents)
+Regression::Regression(Matrix values, RegressionParams params, Key key, std::vector<Matrix> as_parents,
+                       GraphRows counts)
     : values_(std::move(values)),
       params_(std::move(params)),
       as_parents_(std::move(as_parents)),
+      counts_(std::move(counts)),
       order_(Random(key).permutation(static_cast<int>(values_.rows()))) {}
 
 // The columns of the parents, in their order.
@@ -77,26 +79,36 @@ Matrix Regression::columns_of(std::span<const int> parents) const {
 }
 
 KernelFeatures Regression::features(std::span<const int> parents, const std::vector<int>& rows) const {
+  return features(parents, rows, {});
+}
+
+KernelFeatures Regression::features(std::span<const int> parents, const std::vector<int>& rows,
+                                    const Vector& root_weights) const {
   const int count = static_cast<int>(parents.size());
-  if (rows.empty()) return KernelFeatures(columns_of(parents), count, order_, params_);
+  if (rows.empty()) return KernelFeatures(columns_of(parents), count, order_, params_, root_weights);
   std::vector<int> place(order_.size(), -1), order;
   for (std::size_t i = 0; i < rows.size(); ++i) place[static_cast<std::size_t>(rows[i])] = static_cast<int>(i);
   for (const int row : order_) {
     if (place[static_cast<std::size_t>(row)] >= 0) order.push_back(place[static_cast<std::size_t>(row)]);
   }
-  return KernelFeatures(columns_of(parents)(rows, Eigen::all), count, order, params_);
+  return KernelFeatures(columns_of(parents)(rows, Eigen::all), count, order, params_, root_weights);
 }
 
 Residuals Regression::residuals(std::span<const int> targets, std::span<const int> parents,
                                 const std::vector<int>& rows) const {
   const std::vector<int> wanted(targets.begin(), targets.end());
-  const KernelFeatures features = this->features(parents, rows);
+  const GraphRows counts = rows.empty() || counts_.plain() ? counts_ : counts_.of_rows(rows);
+  const Vector root_weights = counts.weights.cwiseSqrt();
+  const Blocks blocks = counts.blocks();
+  const KernelFeatures features = this->features(parents, rows, root_weights);
   const Vector basis_leverage = features.basis().rowwise().squaredNorm();
   Matrix y = rows.empty() ? Matrix(values_(Eigen::all, wanted)) : Matrix(values_(rows, wanted));
   for (auto column : y.colwise()) {  // one by one, so that its bits do not depend on the others
+    if (root_weights.size() > 0) column.array() *= root_weights.array();
     column -= features.basis() * (features.basis().transpose() * column).eval();
   }
-  const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), basis_leverage, y};
+  const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), basis_leverage, y, root_weights,
+                             blocks};
   RidgeFits best = linear_fits(problem);
   if (features.has_kernels()) {
     const SingleThreadedBlas one_thread_each;
@@ -107,6 +119,7 @@ Residuals Regression::residuals(std::span<const int> targets, std::span<const in
     });
     for (RidgeFits& fits : of_width) keep_better(best, std::move(fits));
   }
+  if (root_weights.size() > 0) best.left_out.array().colwise() /= root_weights.array();
   return {std::move(best.left_out), std::move(best.leverage)};
 }
 

@@ -10,6 +10,7 @@
 #include "fansite/base/matrix.h"
 #include "fansite/base/parameters.h"
 #include "fansite/base/random.h"
+#include "fansite/causal/graph_rows.h"
 
 namespace fansite::causal {
 
@@ -31,7 +32,7 @@ Matrix standardised(const MatrixView& values);
 
 /// What regression on the same parents leaves of several targets.
 struct Residuals {
-  Matrix left_out;  ///< rows × targets: x_t − f(parents), f fitted without the row
+  Matrix left_out;  ///< rows × targets: x_t − f(parents), f fitted without the row, and without its group
   Matrix leverage;  ///< rows × targets: the row's own weight in its fitted value, in [0, 1)
 };
 
@@ -40,25 +41,29 @@ class KernelFeatures;
 class Regression {
  public:
   /// Of standardised values. `as_parents`: the columns by which a variable enters as a parent, where they are not its
-  /// own one; empty: all are.
-  Regression(Matrix values, RegressionParams params, Key key, std::vector<Matrix> as_parents = {});
+  /// own one; empty: all are. `counts`: how much the rows tell.
+  Regression(Matrix values, RegressionParams params, Key key, std::vector<Matrix> as_parents = {},
+             GraphRows counts = {});
 
   Index rows() const { return values_.rows(); }
   const Matrix& values() const { return values_; }
   const RegressionParams& params() const { return params_; }
+  const GraphRows& counts() const { return counts_; }
   /// Of each target on the same parents; they share nearly all the work. Without parents f is a constant. In these
   /// rows, ascending; empty: in all.
   Residuals residuals(std::span<const int> targets, std::span<const int> parents,
                       const std::vector<int>& rows = {}) const;
-  /// What residuals are made of, for equations of other kinds.
+  /// What residuals are made of, for equations of other kinds; rows have no weights there.
   KernelFeatures features(std::span<const int> parents, const std::vector<int>& rows = {}) const;
 
  private:
   Matrix columns_of(std::span<const int> parents) const;
+  KernelFeatures features(std::span<const int> parents, const std::vector<int>& rows, const Vector& root_weights) const;
 
   Matrix values_;
   RegressionParams params_;
   std::vector<Matrix> as_parents_;
+  GraphRows counts_;
   std::vector<int> order_;  // of the rows: the first ones are landmarks
 };
 

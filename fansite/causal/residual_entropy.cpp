@@ -14,21 +14,29 @@ constexpr double kLeastSpread = 1e-6;
 constexpr double kLeastShare = 0.05;       // of the quartiles' spread in that of nearly all values; Cauchy's has 0.11
 constexpr std::size_t kFewestInGroup = 8;  // rows that a distribution of their own is learnt from
 
-Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e) {
-  const double mean = e.mean();
-  const double variance = std::max((e.array() - mean).square().mean(), kLeastSpread * kLeastSpread);
+double weighted_mean(const Eigen::Ref<const Vector>& values, const Vector& weights) {
+  return weights.size() > 0 ? values.dot(weights) / weights.sum() : values.mean();
+}
+
+Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weights) {
+  const double mean = weighted_mean(e, weights);
+  const double variance =
+      std::max(weighted_mean((e.array() - mean).square().matrix(), weights), kLeastSpread * kLeastSpread);
   return 0.5 * std::log(2 * std::numbers::pi * variance) + (e.array() - mean).square() / (2 * variance);
 }
 
 // Each under the mean and variance of the others: groups are small, and their own values would flatter them.
-Vector left_out_gaussian_surprisals(const Eigen::Ref<const Vector>& e, double least_spread) {
-  const auto others = static_cast<double>(e.size() - 1);
-  const double sum = e.sum(), squares = e.squaredNorm();
-  return e.unaryExpr([&](double x) {
-    const double mean = (sum - x) / others;
-    const double variance = std::max((squares - x * x) / others - mean * mean, least_spread * least_spread);
-    return 0.5 * std::log(2 * std::numbers::pi * variance) + (x - mean) * (x - mean) / (2 * variance);
-  });
+Vector left_out_gaussian_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weights, double least_spread) {
+  const Vector w = weights.size() > 0 ? weights : Vector(Vector::Ones(e.size()));
+  const double all = w.sum(), sum = w.dot(e), squares = w.dot(e.cwiseAbs2());
+  Vector result(e.size());
+  for (Index i = 0; i < e.size(); ++i) {
+    const double x = e[i], others = all - w[i];
+    const double mean = (sum - w[i] * x) / others;
+    const double variance = std::max((squares - w[i] * x * x) / others - mean * mean, least_spread * least_spread);
+    result[i] = 0.5 * std::log(2 * std::numbers::pi * variance) + (x - mean) * (x - mean) / (2 * variance);
+  }
+  return result;
 }
 
 // The median, and the spreads that a normal distribution with the same quartiles or the same 1st and 99th percentiles
@@ -50,15 +58,16 @@ Spread spread_of(std::vector<double> values) {
 // A density on a grid: linear binning, then a Gaussian kernel.
 class GridDensity {
  public:
-  GridDensity(const Vector& points, double bandwidth)
+  GridDensity(const Vector& points, const Vector& weights, double bandwidth)
       : step_(bandwidth / kStepsPerBandwidth), low_(points.minCoeff() - kReach * bandwidth) {
     const double range = points.maxCoeff() + kReach * bandwidth - low_;
     const auto cells = static_cast<std::size_t>(range / step_) + 2;
     std::vector<double> mass(cells, 0.0);
-    for (const double x : points) {
-      const auto [cell, share] = place_of(x);
-      mass[cell] += 1 - share;
-      mass[cell + 1] += share;
+    for (Index i = 0; i < points.size(); ++i) {
+      const auto [cell, share] = place_of(points[i]);
+      const double weight = weights.size() > 0 ? weights[i] : 1.0;
+      mass[cell] += weight * (1 - share);
+      mass[cell + 1] += weight * share;
     }
     const auto reach = static_cast<std::ptrdiff_t>(kReach * kStepsPerBandwidth);
     std::vector<double> kernel;
@@ -80,13 +89,13 @@ class GridDensity {
     one_off_ = kernel[1];
   }
 
-  /// Σ of the kernels of all points but x itself, which is one of them.
-  double of_others(double x) const {
+  /// Σ of the kernels of all points but x itself, which is one of them and has this weight.
+  double of_others(double x, double weight) const {
     const auto [cell, share] = place_of(x);
     const double all = (1 - share) * values_[cell] + share * values_[cell + 1];
     // Its mass lies on two cells and is read from both.
     const double own = ((1 - share) * (1 - share) + share * share) * own_ + 2 * share * (1 - share) * one_off_;
-    return std::max(all - own, 0.0);
+    return std::max(all - weight * own, 0.0);
   }
 
  private:
@@ -106,8 +115,8 @@ class GridDensity {
 
 // Kernel estimate of v = asinh(e/2σ), which is nearly linear in the bulk and logarithmic in the tails, so that one
 // bandwidth serves both; p(e) = p(v) / (2σ cosh v).
-Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
-  const auto n = static_cast<double>(e.size());
+Vector kernel_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weights) {
+  const double n = weights.size() > 0 ? weights.sum() : static_cast<double>(e.size());
   const auto [middle, quartiles, wide] = spread_of({e.begin(), e.end()});
   const double deviation = std::sqrt((e.array() - e.mean()).square().mean());
   // Of discrete residuals the quartiles may coincide, or differ by the little that a regression on noise moves them;
@@ -117,13 +126,14 @@ Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
   const double spread = std::sqrt((v.array() - v.mean()).square().mean());
   const double narrow = std::clamp(spread_of({v.begin(), v.end()}).quartiles, kLeastShare * spread, spread);
   const double bandwidth = 0.9 * std::max(narrow, 1e-3) * std::pow(n, -0.2);  // Silverman 1986
-  const GridDensity density(v, bandwidth);
+  const GridDensity density(v, weights, bandwidth);
   // A point far from all others has some density still: that of a wide distribution with a small weight.
   constexpr double kShare = 0.02;
   Vector result(e.size());
   for (Index i = 0; i < e.size(); ++i) {
     const double tail = 0.5 * std::exp(-std::abs(v[i]));
-    const double p = (1 - kShare) * density.of_others(v[i]) / (n - 1) + kShare * tail;
+    const double weight = weights.size() > 0 ? weights[i] : 1.0;
+    const double p = (1 - kShare) * density.of_others(v[i], weight) / (n - weight) + kShare * tail;
     result[i] = -std::log(p) + std::log(scale * std::cosh(v[i]));
   }
   return result;
@@ -131,14 +141,16 @@ Vector kernel_surprisals(const Eigen::Ref<const Vector>& e) {
 
 }  // namespace
 
-Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution) {
-  if (distribution == NoiseDistribution::gaussian || residuals.size() < 3) return gaussian_surprisals(residuals);
-  return kernel_surprisals(residuals);
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution, const Vector& weights) {
+  if (distribution == NoiseDistribution::gaussian || residuals.size() < 3) {
+    return gaussian_surprisals(residuals, weights);
+  }
+  return kernel_surprisals(residuals, weights);
 }
 
 Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
-                  const std::vector<int>& groups) {
-  const Vector pooled = surprisals(residuals, distribution);
+                  const std::vector<int>& groups, const Vector& weights) {
+  const Vector pooled = surprisals(residuals, distribution, weights);
   std::map<int, std::vector<int>> rows_of;
   for (std::size_t i = 0; i < groups.size(); ++i) rows_of[groups[i]].push_back(static_cast<int>(i));
   if (rows_of.size() < 2) return pooled;
@@ -147,21 +159,22 @@ Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution d
   for (const auto& [group, members] : rows_of) {
     if (members.size() < kFewestInGroup) continue;
     for (const int row : members) rows[row] = static_cast<double>(members.size());
-    const Vector e = residuals(members);
+    const Vector e = residuals(members), w = weights.size() > 0 ? Vector(weights(members)) : Vector();
     if (distribution == NoiseDistribution::gaussian) {
-      own(members) = left_out_gaussian_surprisals(e, std::max(kLeastShare * spread, kLeastSpread));
+      own(members) = left_out_gaussian_surprisals(e, w, std::max(kLeastShare * spread, kLeastSpread));
       continue;
     }
     // All rows are a mixture of the groups, so p_group ≤ p_all / share: where values repeat, an estimate from a few
     // rows that happen to be equal would know no bound.
-    const double log_share = std::log(static_cast<double>(members.size()) / static_cast<double>(groups.size()));
-    own(members) = kernel_surprisals(e).cwiseMax((pooled(members).array() + log_share).matrix());
+    const double rows_of_group = weights.size() > 0 ? w.sum() : static_cast<double>(members.size());
+    const double log_share = std::log(rows_of_group / static_cast<double>(groups.size()));
+    own(members) = kernel_surprisals(e, w).cwiseMax((pooled(members).array() + log_share).matrix());
   }
   Vector best = pooled;
   for (const double rows_of_all : {500.0, 50.0, 5.0}) {
     const Eigen::ArrayXd weight = rows.array() / (rows.array() + rows_of_all);
     const Vector mixed = -(weight * (-own.array()).exp() + (1 - weight) * (-pooled.array()).exp()).log();
-    if (mixed.mean() < best.mean()) best = mixed;
+    if (weighted_mean(mixed, weights) < weighted_mean(best, weights)) best = mixed;
   }
   return best;
 }

@@ -21,13 +21,14 @@ constexpr auto enum_names(NoiseDistribution) {
 }
 
 /// −ln p(e_i) for each residual, p estimated without it. Scaling the residuals by c adds ln c. Residuals of a spread
-/// below 1e-6 are taken for that wide: a relation without noise.
-Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution);
+/// below 1e-6 are taken for that wide: a relation without noise. `weights`: of the residuals, with mean 1; empty: 1.
+Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
+                  const Vector& weights = {});
 
 /// The same where the noise of rows of the same group (of the discrete parents' levels) may have a distribution of its
 /// own: p = w p_group + (1 − w) p_all, w = n / (n + κ) with n rows in the group. The κ with the least mean is taken,
 /// infinite (one distribution for all) among them.
 Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
-                  const std::vector<int>& groups);
+                  const std::vector<int>& groups, const Vector& weights = {});
 
 }  // namespace fansite::causal

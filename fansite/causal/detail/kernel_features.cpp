@@ -20,11 +20,12 @@ int as_int(Index i) { return static_cast<int>(i); }
 
 // An orthonormal basis of the constant and linear functions of the columns; those that others determine are passed
 // over.
-Matrix linear_basis(const Matrix& x) {
+Matrix linear_basis(const Matrix& x, const Vector& root_weights) {
   Matrix basis(x.rows(), x.cols() + 1);
   Index kept = 0;
   for (Index c = 0; c <= x.cols(); ++c) {
     Vector v = c == 0 ? Vector(Vector::Ones(x.rows())) : Vector(x.col(c - 1));
+    if (root_weights.size() > 0) v.array() *= root_weights.array();
     const double before = v.norm();
     // Twice: once leaves rounding errors of the size of what was taken out.
     for (int pass = 0; pass < 2; ++pass) v -= basis.leftCols(kept) * (basis.leftCols(kept).transpose() * v);
@@ -86,8 +87,9 @@ void take_out(const Matrix& a, Matrix& c) {
               a.data(), as_int(a.rows()), along.data(), as_int(along.rows()), 1.0, c.data(), as_int(c.rows()));
 }
 
-KernelFeatures::KernelFeatures(Matrix x, int parents, std::span<const int> order, const RegressionParams& params)
-    : x_(std::move(x)), basis_(linear_basis(x_)) {
+KernelFeatures::KernelFeatures(Matrix x, int parents, std::span<const int> order, const RegressionParams& params,
+                               const Vector& root_weights)
+    : x_(std::move(x)), basis_(linear_basis(x_, root_weights)) {
   if (parents == 0) return;
   const Index count = std::min<Index>(
       {x_.rows(), params.max_landmarks, params.landmarks + params.landmarks_per_parent * static_cast<Index>(parents)});

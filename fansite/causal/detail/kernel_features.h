@@ -33,8 +33,10 @@ void take_out(const Matrix& a, Matrix& c);
 
 class KernelFeatures {
  public:
-  /// Of the columns of so many parents. `order` of the rows: the first ones are landmarks.
-  KernelFeatures(Matrix x, int parents, std::span<const int> order, const RegressionParams& params);
+  /// Of the columns of so many parents. `order` of the rows: the first ones are landmarks. `root_weights`: of the rows,
+  /// which the basis is multiplied by; empty: 1.
+  KernelFeatures(Matrix x, int parents, std::span<const int> order, const RegressionParams& params,
+                 const Vector& root_weights = {});
 
   /// An orthonormal basis of the constant (first) and linear functions; those that others determine are passed over.
   const Matrix& basis() const { return basis_; }

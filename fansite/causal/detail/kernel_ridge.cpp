@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -142,6 +143,7 @@ Features<Real> features_of(const RidgeProblem& problem, double width) {
   if (u.cols() == 0) return result;
   kernel_values(problem.x, marks.rows, width, u.data());
   solve_from_right(MatrixOf<Real>(marks.lower.template cast<Real>()), u);
+  if (problem.root_weights.size() > 0) u.array().colwise() *= problem.root_weights.template cast<Real>().array();
   take_out(MatrixOf<Real>(problem.basis.template cast<Real>()), u);
   MatrixOf<Real> products = gram(u);
   const Tridiagonal<Real> t = tridiagonal(products);
@@ -190,9 +192,65 @@ Vector leverages(const MatrixOf<Real>& u, const Factor& factor) {
   return sums.template cast<double>();
 }
 
+// What fits without a row, or its block, leave of it: with H = S Sᵀ the weights of rows in fitted values, (I − H)⁻¹ of
+// what all rows leave of the block.
+class LeaveOut {
+ public:
+  // `smoother`: S; not read where there are no blocks.
+  LeaveOut(const RidgeProblem& problem, const Vector& leverage, const Matrix& smoother)
+      : problem_(problem), leverage_(leverage) {
+    for (const std::vector<int>& rows : problem.blocks) {
+      Block block{smoother(rows, Eigen::all), {}};
+      const bool few = block.smoother.rows() <= block.smoother.cols();
+      const Matrix inside = few ? Matrix(block.smoother * block.smoother.transpose())
+                                : Matrix(block.smoother.transpose() * block.smoother);
+      block.others.compute((1 + kLeastOthers) * Matrix::Identity(inside.rows(), inside.cols()) - inside);
+      blocks_.push_back(std::move(block));
+    }
+  }
+
+  Vector operator()(const Vector& left) const {
+    Vector result = left.array() / (1 - leverage_.array()).max(kLeastOthers);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const auto& [smoother, others] = blocks_[b];
+      const std::vector<int>& rows = problem_.blocks[b];
+      const Vector of_block = left(rows);
+      const bool few = smoother.rows() <= smoother.cols();
+      // (I − S Sᵀ)⁻¹ = I + S (I − SᵀS)⁻¹ Sᵀ
+      const Vector alone =
+          few ? Vector(others.solve(of_block))
+              : Vector(of_block + smoother * others.solve(Vector(smoother.transpose() * of_block)));
+      result(rows) = alone;
+    }
+    return result;
+  }
+
+ private:
+  struct Block {
+    Matrix smoother;
+    Eigen::LDLT<Matrix> others;
+  };
+  const RidgeProblem& problem_;
+  const Vector& leverage_;
+  std::vector<Block> blocks_;
+};
+
+// S of a ridge: the basis beside U L⁻ᵀ D^{−½}.
+template <class Real>
+Matrix smoother(const RidgeProblem& problem, const MatrixOf<Real>& u, const Factor& factor) {
+  if (problem.blocks.empty()) return {};
+  Matrix result(u.rows(), problem.basis.cols() + u.cols());
+  result.leftCols(problem.basis.cols()) = problem.basis;
+  Vector last = Vector::Zero(u.rows());
+  for (Index k = 0; k < u.cols(); ++k) {
+    last = u.col(k).template cast<double>() - factor.l[k] * last;
+    result.col(problem.basis.cols() + k) = last / std::sqrt(factor.d[k]);
+  }
+  return result;
+}
+
 // Keeps for each target the fit with the least squares so far.
-void offer(RidgeFits& best, Index target, const Vector& left, const Vector& leverage) {
-  const Vector left_out = left.array() / (1 - leverage.array()).max(kLeastOthers);
+void offer(RidgeFits& best, Index target, const Vector& left_out, const Vector& leverage) {
   const double squares = left_out.squaredNorm();
   double& least = best.squares[static_cast<std::size_t>(target)];
   if (squares >= least) return;
@@ -221,10 +279,11 @@ RidgeFits fits_in(const RidgeProblem& problem, double width, std::span<const dou
     const std::optional<Factor> lower = factor(features.diagonal, features.beside, ridge);
     if (!lower) continue;
     const Vector leverage = problem.basis_leverage + leverages(features.u, *lower);
+    const LeaveOut left_out(problem, leverage, smoother(problem, features.u, *lower));
     for (Index t = 0; t < problem.y.cols(); ++t) {
       const VectorOf<Real> slopes = solve(*lower, along[static_cast<std::size_t>(t)]).template cast<Real>();
       const Vector left = problem.y.col(t) - Vector(times(false, features.u, slopes).template cast<double>());
-      offer(best, t, left, leverage);
+      offer(best, t, left_out(left), leverage);
     }
   }
   return best;
@@ -234,7 +293,8 @@ RidgeFits fits_in(const RidgeProblem& problem, double width, std::span<const dou
 
 RidgeFits linear_fits(const RidgeProblem& problem) {
   RidgeFits best = none_yet(problem);
-  for (Index t = 0; t < problem.y.cols(); ++t) offer(best, t, problem.y.col(t), problem.basis_leverage);
+  const LeaveOut left_out(problem, problem.basis_leverage, problem.basis);
+  for (Index t = 0; t < problem.y.cols(); ++t) offer(best, t, left_out(problem.y.col(t)), problem.basis_leverage);
   return best;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/causal/graph_rows.h"
 
 namespace fansite::causal {
 
@@ -24,10 +25,12 @@ struct RidgeProblem {
   const Matrix& basis;             ///< orthonormal: what is linear, and not penalised
   const Vector& basis_leverage;    ///< its rows' squared lengths
   const Matrix& y;                 ///< targets, less what the basis explains
+  const Vector& root_weights;      ///< of the rows, which basis and y have been multiplied by; empty: 1
+  const Blocks& blocks;            ///< rows that are left out together
 };
 
-/// For each target the leave-one-out residuals of the ridge with the least squares of them. The bits of one target do
-/// not depend on which others there are.
+/// For each target the residuals of fits without the row, or its block, of the ridge with the least squares of them. The
+/// bits of one target do not depend on which others there are.
 struct RidgeFits {
   Matrix left_out, leverage;    ///< rows × targets
   std::vector<double> squares;  ///< of left_out

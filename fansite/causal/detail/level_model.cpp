@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/causal/detail/level_model.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <cmath>
 #include <limits>
@@ -21,15 +22,22 @@ double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::l
 
 double surprisal(double log_p, double share) { return -std::log((1 - kDoubt) * std::exp(log_p) + kDoubt * share); }
 
-Vector shares_of(const std::vector<int>& groups, int count) {
-  Vector shares = Vector::Zero(count);
-  for (const int group : groups) ++shares[group];
-  return shares / static_cast<double>(groups.size());
-}
-
 // Rows times weights.
 Matrix scaled(const Matrix& features, const Eigen::Ref<const Vector>& weights) {
   return features.array().colwise() * weights.array();
+}
+
+// M (I − W M)⁻¹ g with M = S Sᵀ, of a block of rows that are left out together; S: their A L⁻ᵀ. Solved where it is small:
+// M (I − W M)⁻¹ = S (I − Sᵀ W S)⁻¹ Sᵀ.
+Vector step_without(const Matrix& s, const Matrix& curvature, const Vector& gradient) {
+  if (s.rows() <= s.cols()) {
+    const Matrix m = s * s.transpose();
+    const Matrix others = Matrix::Identity(s.rows(), s.rows()) - curvature * m;
+    return m * others.partialPivLu().solve(gradient);
+  }
+  Matrix others = -(s.transpose() * curvature * s);
+  others.diagonal().array() += 1 + kLeastOthers;
+  return s * others.ldlt().solve(Vector(s.transpose() * gradient));
 }
 
 // ---- In order -------------------------------------------------------------------------------------------------------
@@ -37,8 +45,12 @@ Matrix scaled(const Matrix& features, const Eigen::Ref<const Vector>& weights) {
 // With a = θ_g − f and b = θ_{g−1} − f, σ(a) − σ(b) = σ(a) σ(−b) (1 − e^{b−a}), and b − a does not depend on f.
 class OrderedModel final : public LevelModel {
  public:
-  OrderedModel(std::vector<int> groups, int count)
-      : groups_(std::move(groups)), last_(count - 1), shares_(shares_of(groups_, count)) {}
+  OrderedModel(std::vector<int> groups, int count, const GraphRows& rows)
+      : groups_(std::move(groups)),
+        last_(count - 1),
+        shares_(shares_of(groups_, count, rows)),
+        weights_(rows.weights),
+        blocks_(rows.blocks()) {}
 
   Index intercepts() const override { return last_; }
   Index coefficients(Index features) const override { return features; }
@@ -61,7 +73,7 @@ class OrderedModel final : public LevelModel {
     const Vector f = features * parameters.tail(features.cols());
     double sum = 0;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      sum -= log_probability(groups_[i], f[static_cast<Index>(i)], parameters);
+      sum -= weight(i) * log_probability(groups_[i], f[static_cast<Index>(i)], parameters);
     }
     return sum;
   }
@@ -76,18 +88,18 @@ class OrderedModel final : public LevelModel {
       const int upper = groups_[i], lower = upper - 1;
       const bool both = upper < last_ && lower >= 0;
       // −ln(1 − e^{−gap}) has the slope −t and the curvature t (1 + t), t = 1 / (e^gap − 1).
-      const double t = both ? 1 / std::expm1(parameters[upper] - parameters[lower]) : 0;
+      const double t = both ? 1 / std::expm1(parameters[upper] - parameters[lower]) : 0, w = weight(i);
       if (upper < last_) {
-        result.gradient[upper] -= 1 - at.upper[row] + t;
-        result.hessian(upper, upper) += at.upper[row] * (1 - at.upper[row]) + t * (1 + t);
-        cross(row, upper) += at.upper[row] * (1 - at.upper[row]);
+        result.gradient[upper] -= w * (1 - at.upper[row] + t);
+        result.hessian(upper, upper) += w * (at.upper[row] * (1 - at.upper[row]) + t * (1 + t));
+        cross(row, upper) += w * at.upper[row] * (1 - at.upper[row]);
       }
       if (lower >= 0) {
-        result.gradient[lower] += at.lower[row] + t;
-        result.hessian(lower, lower) += at.lower[row] * (1 - at.lower[row]) + t * (1 + t);
-        cross(row, lower) += at.lower[row] * (1 - at.lower[row]);
+        result.gradient[lower] += w * (at.lower[row] + t);
+        result.hessian(lower, lower) += w * (at.lower[row] * (1 - at.lower[row]) + t * (1 + t));
+        cross(row, lower) += w * at.lower[row] * (1 - at.lower[row]);
       }
-      if (both) result.hessian(upper, lower) -= t * (1 + t);
+      if (both) result.hessian(upper, lower) -= w * t * (1 + t);
     }
     result.gradient.tail(m) = features.transpose() * at.gradient;
     result.hessian.bottomRightCorner(m, m) = gram(scaled(features, at.curvature.cwiseSqrt()));
@@ -99,18 +111,26 @@ class OrderedModel final : public LevelModel {
     const Slopes at = slopes(features, parameters);
     Matrix smoother = features;
     solve_from_right(lower, smoother);
-    Vector result(features.rows());
-    for (Index i = 0; i < result.size(); ++i) {
+    Vector f(features.rows()), result(features.rows());
+    for (Index i = 0; i < f.size(); ++i) {
       const double leverage = smoother.row(i).squaredNorm();
       const double others = std::max(1 - at.curvature[i] * leverage, kLeastOthers);
-      const double f = at.f[i] + leverage * at.gradient[i] / others;
+      f[i] = at.f[i] + leverage * at.gradient[i] / others;
+    }
+    for (const std::vector<int>& block : blocks_) {
+      const Matrix curvature = Vector(at.curvature(block)).asDiagonal();
+      f(block) = at.f(block) + step_without(smoother(block, Eigen::all), curvature, at.gradient(block));
+    }
+    for (Index i = 0; i < result.size(); ++i) {
       const int group = groups_[static_cast<std::size_t>(i)];
-      result[i] = surprisal(log_probability(group, f, parameters), shares_[group]);
+      result[i] = surprisal(log_probability(group, f[i], parameters), shares_[group]);
     }
     return result;
   }
 
  private:
+  double weight(std::size_t row) const { return weights_.size() > 0 ? weights_[static_cast<Index>(row)] : 1.0; }
+
   // σ at both ends of each row's group, 1 and 0 at those that are infinite, and the loss as a function of f.
   struct Slopes {
     Vector f, upper, lower, gradient, curvature;
@@ -136,12 +156,17 @@ class OrderedModel final : public LevelModel {
     }
     at.gradient = 1 - at.upper.array() - at.lower.array();
     at.curvature = at.upper.array() * (1 - at.upper.array()) + at.lower.array() * (1 - at.lower.array());
+    if (weights_.size() > 0) {
+      at.gradient.array() *= weights_.array();
+      at.curvature.array() *= weights_.array();
+    }
     return at;
   }
 
   std::vector<int> groups_;
   int last_;
-  Vector shares_;
+  Vector shares_, weights_;  // of the rows; empty: 1
+  Blocks blocks_;
 };
 
 // ---- Without order --------------------------------------------------------------------------------------------------
@@ -150,8 +175,12 @@ class OrderedModel final : public LevelModel {
 // all groups alike. u = α + Vᵀ features; coefficients are the columns of V, one after the other.
 class NominalModel final : public LevelModel {
  public:
-  NominalModel(std::vector<int> groups, int count)
-      : groups_(std::move(groups)), contrasts_(Matrix::Zero(count, count - 1)), shares_(shares_of(groups_, count)) {
+  NominalModel(std::vector<int> groups, int count, const GraphRows& rows)
+      : groups_(std::move(groups)),
+        contrasts_(Matrix::Zero(count, count - 1)),
+        shares_(shares_of(groups_, count, rows)),
+        weights_(rows.weights),
+        blocks_(rows.blocks()) {
     for (int k = 1; k < count; ++k) {
       contrasts_.col(k - 1).head(k).setConstant(1 / std::sqrt(k * (k + 1.0)));
       contrasts_(k, k - 1) = -k / std::sqrt(k * (k + 1.0));
@@ -167,7 +196,10 @@ class NominalModel final : public LevelModel {
   double loss(const Matrix& features, const Vector& parameters) const override {
     const Matrix logs = log_probabilities(predictors(features, parameters));
     double sum = 0;
-    for (std::size_t i = 0; i < groups_.size(); ++i) sum -= logs(static_cast<Index>(i), groups_[i]);
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const auto row = static_cast<Index>(i);
+      sum -= (weights_.size() > 0 ? weights_[row] : 1.0) * logs(row, groups_[i]);
+    }
     return sum;
   }
 
@@ -217,6 +249,7 @@ class NominalModel final : public LevelModel {
       const Vector step = others.partialPivLu().solve(slope.row(i).transpose());
       if (step.allFinite()) u.row(i) += (of_row * step).transpose();
     }
+    if (!blocks_.empty()) leave_out_blocks(features, slope, weight, lower, predictors(features, parameters), u);
     const Matrix logs = log_probabilities(u);
     Vector result(rows);
     for (Index i = 0; i < rows; ++i) {
@@ -227,6 +260,30 @@ class NominalModel final : public LevelModel {
   }
 
  private:
+  // Of blocks of rows, whose predictors stand side by side, those of one row together.
+  void leave_out_blocks(const Matrix& features, const Matrix& slope, const std::vector<Matrix>& curvature,
+                        const Matrix& lower, const Matrix& before, Matrix& after) const {
+    const Index q = contrasts_.cols(), m = features.cols();
+    for (const std::vector<int>& block : blocks_) {
+      const auto count = static_cast<Index>(block.size());
+      Matrix s = Matrix::Zero(count * q, q * m), w = Matrix::Zero(count * q, count * q);
+      Vector g(count * q);
+      for (Index i = 0; i < count; ++i) {
+        const int row = block[static_cast<std::size_t>(i)];
+        for (Index a = 0; a < q; ++a) s.row(i * q + a).segment(a * m, m) = features.row(row);
+        w.block(i * q, i * q, q, q) = curvature[static_cast<std::size_t>(row)];
+        g.segment(i * q, q) = slope.row(row).transpose();
+      }
+      solve_from_right(lower, s);
+      const Vector step = step_without(s, w, g);
+      if (!step.allFinite()) continue;
+      for (Index i = 0; i < count; ++i) {
+        const int row = block[static_cast<std::size_t>(i)];
+        after.row(row) = before.row(row) + step.segment(i * q, q).transpose();
+      }
+    }
+  }
+
   Matrix predictors(const Matrix& features, const Vector& parameters) const {
     const Index q = contrasts_.cols(), m = features.cols();
     Matrix u = product(features, parameters.tail(q * m).reshaped(m, q));
@@ -247,27 +304,38 @@ class NominalModel final : public LevelModel {
   Matrix slopes(const Matrix& mean) const {
     Matrix result = mean;
     for (Index i = 0; i < result.rows(); ++i) result.row(i) -= contrasts_.row(groups_[static_cast<std::size_t>(i)]);
-    return result;
+    return weights_.size() > 0 ? scaled(result, weights_) : result;
   }
 
   // Cᵀ (diag p − p pᵀ) C.
   Vector curvature(const Matrix& p, const Matrix& mean, Index a, Index b) const {
-    return p * contrasts_.col(a).cwiseProduct(contrasts_.col(b)) - mean.col(a).cwiseProduct(mean.col(b));
+    Vector result = p * contrasts_.col(a).cwiseProduct(contrasts_.col(b)) - mean.col(a).cwiseProduct(mean.col(b));
+    if (weights_.size() > 0) result.array() *= weights_.array();
+    return result;
   }
 
   std::vector<int> groups_;
   Matrix contrasts_;
-  Vector shares_;
+  Vector shares_, weights_;  // of the rows; empty: 1
+  Blocks blocks_;
 };
 
 }  // namespace
 
-std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count) {
-  return std::make_unique<OrderedModel>(std::move(groups), count);
+std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count, const GraphRows& rows) {
+  return std::make_unique<OrderedModel>(std::move(groups), count, rows);
 }
 
-std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count) {
-  return std::make_unique<NominalModel>(std::move(groups), count);
+std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count, const GraphRows& rows) {
+  return std::make_unique<NominalModel>(std::move(groups), count, rows);
+}
+
+Vector shares_of(const std::vector<int>& groups, int count, const GraphRows& rows) {
+  Vector shares = Vector::Zero(count);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    shares[groups[i]] += rows.weights.size() > 0 ? rows.weights[static_cast<Index>(i)] : 1.0;
+  }
+  return shares / static_cast<double>(groups.size());
 }
 
 }  // namespace fansite::causal

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fansite/base/matrix.h"
+#include "fansite/causal/graph_rows.h"
 
 namespace fansite::causal {
 
@@ -26,19 +27,22 @@ class LevelModel {
   virtual double ridge_weight() const = 0;
   /// Without coefficients: every level has its share.
   virtual Vector intercepts_of_shares() const = 0;
-  /// Σ −ln p(group | features) over rows; infinite for parameters that are none.
+  /// Σ −ln p(group | features) over rows, each as often as it weighs; infinite for parameters that are none.
   virtual double loss(const Matrix& features, const Vector& parameters) const = 0;
   virtual Derivatives derivatives(const Matrix& features, const Vector& parameters) const = 0;
-  /// −ln p of every row's group, with coefficients that the row had no part in, as far as one Newton step tells:
-  /// u + M (I − W M)⁻¹ g for the row's predictors u with loss gradient g and curvature W, M = A H⁻¹ Aᵀ, A
-  /// du/dcoefficients. `lower`: H = L Lᵀ of the coefficients, with ridges. Intercepts stay, as shares do where there
-  /// are no features.
+  /// −ln p of every row's group, with coefficients that the row, and those that depend on it, had no part in, as far as
+  /// one Newton step tells: u + M (I − W M)⁻¹ g for the rows' predictors u with loss gradient g and curvature W,
+  /// M = A H⁻¹ Aᵀ, A du/dcoefficients. `lower`: H = L Lᵀ of the coefficients, with ridges. Intercepts stay, as shares do
+  /// where there are no features.
   virtual Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const = 0;
 };
 
-/// Groups 0..count−1 in order, or of two: P(group ≤ k) = σ(θ_k − f), f = features · coefficients (proportional odds).
-std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count);
+/// Groups 0..count−1 of levels in order, or of two: P(group ≤ k) = σ(θ_k − f), f = features · coefficients (proportional
+/// odds). `rows`: how much they tell.
+std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count, const GraphRows& rows = {});
 /// p(group k) ∝ exp(f_k), Σ_k f_k = 0. Which group has which number makes no difference.
-std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count);
+std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count, const GraphRows& rows = {});
+/// Of each group of levels, by the rows' weights.
+Vector shares_of(const std::vector<int>& groups, int count, const GraphRows& rows);
 
 }  // namespace fansite::causal

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fansite/context/dependent_rows.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "fansite/base/error.h"
+#include "fansite/base/parameters.h"
+
+namespace fansite {
+namespace {
+
+// Nothing: as the table shows.
+std::optional<Index> block_length(const std::string& text, const std::string& option) {
+  if (text == "auto") return std::nullopt;
+  if (text == "none") return 1;
+  Index length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (error != std::errc() || end != text.data() + text.size() || length < 1) {
+    throw ParameterError(option, fmt::format("'{}' is no length; use auto, none, or a number of rows", text));
+  }
+  return length;
+}
+
+}  // namespace
+
+void check_block(const std::string& asked, const std::string& option) { block_length(asked, option); }
+
+std::optional<Context> with_dependence(const Context& context, const std::string& asked, const std::string& option) {
+  const std::optional<Index> said = block_length(asked, option);
+  if (!context.data().groups.empty()) {
+    check(!said || *said == 1, "[{}] rows are in groups already (--group): leave one of them out", option);
+    return std::nullopt;
+  }
+  const bool none = said && *said == 1;
+  if (none) return std::nullopt;
+  const RowDependence& rows = context.row_dependence();
+  std::vector<int> groups = groups_of(rows, said ? *said : rows.block);
+  const double worth = said || rows.dependent() ? 1.0 : rows.worth();
+  if (groups.empty() && worth == 1) return std::nullopt;
+  return context.with_dependent_rows(std::move(groups), worth);
+}
+
+}  // namespace fansite
