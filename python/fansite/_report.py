@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +83,11 @@ def verify(
         saved_context if context is None else context,
         (saved_weight or None) if weight is None else weight,
         (saved_group or None) if group is None else group,
+        drop,
+        only,
         X,
     )
-    table = as_table(X, missing, replace(roles, drop=drop, only=only))
+    table = as_table(X, missing, roles)
     with table.working(n_jobs, verbose) as run:
         difference = _core.verify(text, table.data, "" if model is None else os.fspath(model), run)
     return difference == ""

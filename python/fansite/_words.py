@@ -20,7 +20,10 @@ RowName = Callable[[int], str | None]
 _row_name: ContextVar[RowName | None] = ContextVar("row_name", default=None)
 
 _KIND = re.compile(r"--kind (.+?)=(continuous|ordered|atoms|nominal)\b")
-_OPTION = re.compile(r"(?<![\w'-])--([a-z][a-z-]*)(?:[ =]([\w-]+)(?: or ([\w-]+))?)?")
+# The sentence has named the column before: its name may hold anything.
+_DROP = re.compile(r"(column '(.+?)' .*?)--drop \2")
+# Commands in backquotes are the program's.
+_OPTION = re.compile(r"`[^`]*`|(?<![\w'-])--([a-z][a-z-]*)(?:[ =]([\w-]+)(?: or ([\w-]+))?)?")
 _ROW = re.compile(r"\brow (\d+)\b")
 
 # Options whose arguments have other names.
@@ -39,7 +42,8 @@ def in_python(sentence: str) -> str:
     for theirs, ours in _SENTENCES.items():
         sentence = sentence.replace(theirs, ours)
     sentence = _KIND.sub(lambda match: f"kinds={{{match[1]!r}: {match[2]!r}}}", sentence)
-    sentence = _OPTION.sub(_argument, sentence)
+    sentence = _DROP.sub(lambda match: f"{match[1]}drop={match[2]!r}", sentence)
+    sentence = _OPTION.sub(lambda match: _argument(match) if match[1] else match[0], sentence)
     row_name = _row_name.get()
     if row_name is None:
         return sentence
