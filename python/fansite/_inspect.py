@@ -158,4 +158,9 @@ def inspect(
     table = as_table(X, missing, Roles.given(kinds, context, weight, group, drop, only, X))
     with table.working(n_jobs, False) as run:
         text, words = _core.inspect(table.data, run)
-        return dataclasses.replace(Inspection._of(text, table.labels), _text=in_python(words))
+        return dataclasses.replace(Inspection._of(text, table.labels), _text=_in_python(words))
+
+
+def _in_python(words: str) -> str:
+    """Its sentences; the names and labels of its table stay as they are."""
+    return "\n\n".join(part if part.startswith("column ") else in_python(part) for part in words.split("\n\n"))

@@ -24,7 +24,8 @@ _KIND = re.compile(r"--kind (.+?)=(continuous|ordered|atoms|nominal)\b")
 _DROP = re.compile(r"(column '(.+?)' .*?)--drop \2")
 # Commands in backquotes are the program's.
 _OPTION = re.compile(r"`[^`]*`|(?<![\w'-])--([a-z][a-z-]*)(?:[ =]([\w-]+)(?: or ([\w-]+))?)?")
-_ROW = re.compile(r"\brow (\d+)\b")
+# What stands in quotes is the table's: a name such as 'row 5', or a cell.
+_ROW = re.compile(r"(?<!\w)'.*?'(?!\w)|\brow (\d+)\b", re.DOTALL)
 
 # Options whose arguments have other names.
 _ARGUMENTS = {"kind": "kinds", "seed": "random_state", "threads": "n_jobs", "resume": "checkpoint"}
@@ -47,7 +48,9 @@ def in_python(sentence: str) -> str:
     row_name = _row_name.get()
     if row_name is None:
         return sentence
-    return _ROW.sub(lambda match: f"row {row_name(int(match[1]) - 1) or match[1]}", sentence)
+    return _ROW.sub(
+        lambda match: f"row {row_name(int(match[1]) - 1) or match[1]}" if match[1] else match[0], sentence
+    )
 
 
 @contextmanager

@@ -181,6 +181,17 @@ def test_rows_are_those_of_one_table_alone() -> None:
     assert in_python("row 2") == "row 2"
 
 
+def test_names_that_look_like_rows_stay() -> None:
+    with rows_called(lambda row: f"<{row}>"):
+        told = in_python("[x] the table's column 'row 5' and 'my row 6' (it's odd at row 7), 'row 8's end' at row 9")
+        assert told == "[x] the table's column 'row 5' and 'my row 6' (it's odd at row <6>), 'row 8's end' at row <8>"
+    table = pd.DataFrame({"row 5": [1.0, 2.0, np.inf, 4.0] * 9, "b": ["row 1", "row 2", "row 3"] * 12})
+    facts = fansite.inspect(table.set_axis(range(100, 136)))
+    (finding,) = (each for each in facts.findings if "infinite" in each.message)
+    assert "column 'row 5' (first in 'row 5' at row 102)" in finding.message
+    assert "row 5   ordered" in repr(facts) and "row 1, row 2, row 3" in repr(facts) and "row 102" in repr(facts)
+
+
 # ---- Names that there are not ---------------------------------------------------------------------------------------
 
 
