@@ -9,22 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
-from ._boundaries_result import BoundariesResult
-from ._compare import Comparison
-from ._entropy import Information
 from ._finder import Finder
-from ._graph_result import GraphResult
+from ._result import Result
 from ._table import Roles, as_table
 
 
 def report(*results: Any, path: str | os.PathLike[str], title: str = "") -> None:
-    """Write one HTML page of boundaries, a causal graph and a comparison, to explore and send on.
+    """Write one HTML page of boundaries, a causal graph, a comparison and a plan, to explore and send on.
 
     It is the page of ``fansite report``.
 
     Parameters
     ----------
-    *results : MarkovBoundary, BoundariesResult, CausalGraph, GraphResult or Comparison
+    *results : MarkovBoundary, BoundariesResult, CausalGraph, GraphResult, Comparison or Plan
         One result, or one of each kind, of the same table.
     path : str or path-like
         Where the page goes.
@@ -94,6 +91,6 @@ def verify(
 
 
 def _json_of(result: Any) -> str:
-    if isinstance(result, (Finder, BoundariesResult, GraphResult, Information, Comparison)):
+    if isinstance(result, (Finder, Result)):
         return result.to_json()
     raise TypeError(f"{type(result).__name__} is no result of fansite; give what MarkovBoundary or CausalGraph found.")
