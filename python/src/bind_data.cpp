@@ -87,6 +87,8 @@ void bind_data(nb::module_& m) {
       .def_prop_ro("rows", &Dataset::rows)
       .def_ro("dropped_rows", &Dataset::dropped_rows)
       .def_prop_ro(
+          "hash", [](const Dataset& self) { return fmt::format("{:016x}", hash_of(self)); }, "data_hash of results.")
+      .def_prop_ro(
           "values", [](const Dataset& self) { return to_numpy<double>(self.values); }, nb::rv_policy::move)
       .def(
           "append",
