@@ -16,7 +16,7 @@ import pytest
 import fansite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MODULES = ["", "._boundary", "._compare", "._read", "._graph", "._entropy", "._selector", "._inspect", "._knowledge", "._methods", "._simulate", "._report", ".metrics", ".plots"]
+MODULES = ["", "._boundary", "._compare", "._read", "._graph", "._entropy", "._selector", "._inspect", "._knowledge", "._labels", "._methods", "._simulate", "._report", ".metrics", ".plots"]
 
 
 @pytest.mark.parametrize("name", MODULES)
