@@ -234,7 +234,7 @@ def _check_acyclic(arrows: list[Arrow]) -> None:
 
 
 def _cycle(arrows: list[Arrow]) -> list[Any]:
-    """The nodes of a cycle, if there is one: whoever is left when all without causes are gone again and again has one."""
+    """The nodes of a cycle, if there is one: what is left when all without causes go, again and again, leads up to it."""
     causes: dict[Any, set[Any]] = {node: set() for arrow in arrows for node in arrow}
     for source, target in arrows:
         causes[target].add(source)
