@@ -70,7 +70,7 @@ except Tired:
 
 
 def test_other_threads_run_meanwhile(curved) -> None:
-    model = fansite.EntropyModel(folds=2, repeats=2, steps=1500)
+    model = fansite.EntropyModel(folds=2, repeats=2, steps=15000)
     work = threading.Thread(target=model.fit, args=(curved.values,))
     work.start()
     turns = 0
