@@ -119,8 +119,10 @@ TEST_F(CompletionTest, OtherShellsCanReadTheirScripts) {
       EXPECT_EQ(quotes % 2, 0u) << line;
     }
   }
-  EXPECT_EQ(printed("zsh", zsh, "-n").value_or(""), "");
-  EXPECT_EQ(printed("fish", fish, "--no-execute").value_or(""), "");
+  const auto of_zsh = printed("zsh", zsh, "-n"), of_fish = printed("fish", fish, "--no-execute");
+  ASSERT_TRUE(of_zsh && of_fish) << "zsh or fish is not installed, so nothing has read its script: run tools/setup.sh";
+  EXPECT_EQ(*of_zsh, "");
+  EXPECT_EQ(*of_fish, "");
 }
 
 TEST_F(CompletionTest, UnknownShellsAreRefused) {

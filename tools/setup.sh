@@ -10,7 +10,7 @@ set -euo pipefail
 
 packages=(g++ ccache cmake ninja-build pkg-config python3
   libeigen3-dev libopenblas-dev libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev node-d3
-  libgtest-dev libgmock-dev librapidcheck-dev)
+  libgtest-dev libgmock-dev librapidcheck-dev zsh fish)
 case "${1:-}" in
   lint) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
   python) packages+=(python3 python3-dev python3-venv) ;;

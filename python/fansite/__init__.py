@@ -25,7 +25,7 @@ from ._graph import CausalGraph
 from ._graph_result import Edge, Evidence, GraphResult, HiddenCause, Role
 from ._inspect import ColumnInfo, Finding, Inspection, inspect
 from ._knowledge import Knowledge, load_knowledge
-from ._labels import unknown
+from ._labels import name_of, unknown
 from ._methods import Method, Parameter, methods
 from ._read import Phase, Plan, from_json
 from ._report import report, verify
@@ -76,6 +76,7 @@ __all__ = [
     "load_knowledge",
     "methods",
     "metrics",
+    "name_of",
     "plots",
     "report",
     "simulate",

@@ -99,7 +99,7 @@ def _objects(
             )
         raise ValueError(
             f"[table] column '{name}' holds {type(other).__name__}, neither numbers nor text. "
-            "Drop it, or turn it into numbers."
+            f"Leave it out with drop={str(name)!r}, or turn it into numbers."
         )
     cells = _coded(None if absent else str(cell) for cell, absent in zip(objects, missing))
     return ColumnCells(cells.values, cells.labels, "declared" if declared else "text")
@@ -123,5 +123,5 @@ def _is_period(dtype: Any) -> bool:
 def _dates(name: object, dtype: object) -> ValueError:
     return ValueError(
         f"[table] column '{name}' holds dates or times ({dtype}). Give a number, for example days since the first, or "
-        f"remove the column; kinds={{{str(name)!r}: 'nominal'}} uses them as labels."
+        f"leave the column out (drop={str(name)!r}); kinds={{{str(name)!r}: 'nominal'}} uses them as labels."
     )

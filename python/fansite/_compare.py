@@ -154,6 +154,8 @@ def compare(
     context: Sequence[str] | str | None = None,
     weight: Any = None,
     group: Any = None,
+    drop: Sequence[str] | str | None = None,
+    only: Sequence[str] | str | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = 0,
     device: str = "cpu",
     n_jobs: int | None = None,
@@ -182,7 +184,7 @@ def compare(
         A simulated table for each.
     checkpoint : path or None
         Keep what is done in this file, and go on from what it holds. It is removed when all is done.
-    missing, kinds, context, weight, group, random_state, device, n_jobs, verbose
+    missing, kinds, context, weight, group, drop, only, random_state, device, n_jobs, verbose
         As in MarkovBoundary.
 
     Returns
@@ -205,7 +207,7 @@ def compare(
     words = [word.strip() for word in methods.split(",")] if isinstance(methods, str) else list(methods)
     options = {"methods": words, "orders": orders, "limit": float(limit or 0), "seed": seed_of(random_state)}
     options["device"] = device
-    table = None if X is None else as_table(X, missing, Roles.given(kinds, context, weight, group, X))
+    table = None if X is None else as_table(X, missing, Roles.given(kinds, context, weight, group, drop, only, X))
     names, adjacency = _truth(truth)
     with running(n_jobs, verbose) if table is None else table.working(n_jobs, verbose) as run:
         text = _core.compare(

@@ -61,12 +61,14 @@ def _head(result: BoundariesResult, boundary: Boundary) -> str:
     if isinf(boundary.entropy):
         return f"{target} does not vary, so that its Markov boundary is empty."
     by = f"by {_ESTIMATORS.get(result.estimator, result.estimator)} " if result.estimator else ""
-    rest = len(result.variables) - 1
+    context = _context(result)
+    rest = len(result.variables) - 1 - len(context)
+    given_throughout = f" The context, {_listed(context)}, is given throughout." if context else ""
     if not members:
-        return (
-            f"The Markov boundary of {target} is empty: {by}over {result.rows} rows, "
-            f"none of the {rest} other variables is seen to tell anything about it."
-        )
+        others = "the one other variable is not" if rest == 1 else f"none of the {rest} other variables is"
+        why = f"{by}over {result.rows} rows, {others} seen to tell anything about it"
+        why = why if rest else "there is no other variable"
+        return f"The Markov boundary of {target} is empty: {why}.{given_throughout}"
     s = "s" if len(members) == 1 else ""
     told = (
         f"which determine{s} it"
@@ -74,12 +76,12 @@ def _head(result: BoundariesResult, boundary: Boundary) -> str:
         else f"which take{s} its uncertainty from {boundary.entropy:.2f} to {boundary.conditional_entropy:.2f} nats"
     )
     given = "it" if len(members) == 1 else "them"
-    others = (
-        f" Given {given}, none of the {rest - len(members)} others is seen to tell more" if rest > len(members) else ""
-    )
+    rest -= len(members)
+    others = "the one other is not" if rest == 1 else f"none of the {rest} others is"
     return (
-        f"The Markov boundary of {target} is {_listed(boundary.names)}, {told}."
-        f"{others or ' No variable is left out'} ({by}over {result.rows} rows)."
+        f"The Markov boundary of {target} is {_listed(boundary.names)}, {told}. "
+        f"{f'Given {given}, {others} seen to tell more' if rest else 'No variable is left out'} "
+        f"({by}over {result.rows} rows).{given_throughout}"
     )
 
 
@@ -163,7 +165,9 @@ def of_graph(result: GraphResult, variable: str) -> Explanation:
         f"its effect{'s are' if len(effects) > 1 else ' is'} {_listed(effects)}" if effects else "",
         f"it is linked to {_listed(undecided)}, in a direction that the data do not decide" if undecided else "",
     ]
-    found = "; ".join(fact for fact in facts if fact) or "it is linked to no other variable"
+    context = _context(result)
+    unlinked = "it is context, so it has no edges" if variable in context else "it is linked to no other variable"
+    found = "; ".join(fact for fact in facts if fact) or unlinked
     lines = [f"Of {name}, over {result.rows} rows: {found}."]
     lines += [_edge(edge, variable) for edge in sorted(edges, key=_strength)]
     spouses = [role for role in result.roles.get(variable, ()) if role.role == "spouse"]
@@ -210,6 +214,12 @@ def _edge(edge: Edge, variable: Any) -> str:
 
 def _share(evidence: Evidence) -> str:
     return f" (in {evidence.stability:.0%} of the resamples)" if not isnan(evidence.stability) else ""
+
+
+def _context(result: TableResult) -> list[Any]:
+    """Columns that are conditioned on everywhere; settings have their names."""
+    names = result.settings.get("table", {}).get("context", [])
+    return [variable for variable in result.variables if name_of(variable) in names]
 
 
 # ---- Words ----------------------------------------------------------------------------------------------------------

@@ -140,6 +140,7 @@ def to_dowhy(result: GraphResult, undecided: str, hidden_causes: bool) -> str | 
         raise ValueError(f"undecided = {undecided!r} is unknown; use 'error', 'best' or 'all'.")
     decided = [(edge.source, edge.target) for edge in result.edges if edge.directed]
     is_open = [edge for edge in result.edges if not edge.directed]
+    _check_acyclic(decided)
     if undecided == "all":
         ways = _directed_ways(decided, is_open)
         return [_gml(result, decided + way, hidden_causes) for way in ways]
@@ -155,7 +156,9 @@ def to_dowhy(result: GraphResult, undecided: str, hidden_causes: bool) -> str | 
             f"[to_dowhy] {method} has no best graph that would direct {_in_words(is_open)}. Say what you know with "
             "CausalGraph(knowledge=...), or take every graph with undecided='all'."
         )
-    return _gml(result, decided + [(edge.source, edge.target) for edge in is_open], hidden_causes)
+    best = decided + [(edge.source, edge.target) for edge in is_open]
+    _check_acyclic(best)
+    return _gml(result, best, hidden_causes)
 
 
 def _gml(result: GraphResult, arrows: list[Arrow], hidden_causes: bool) -> str:
@@ -164,8 +167,6 @@ def _gml(result: GraphResult, arrows: list[Arrow], hidden_causes: bool) -> str:
     for latent, ends in (_latents(result) if hidden_causes else {}).items():
         nodes.append(latent)
         edges += [(latent, name_of(end)) for end in ends]
-    if cycle := _in_a_cycle(edges):
-        raise ValueError(f"[to_dowhy] the graph has a cycle through '{cycle}', and DoWhy needs one without.")
     place = {name: i for i, name in enumerate(nodes)}
     words = [f'node [ id {i} label "{_escaped(name)}" ]' for name, i in place.items()]
     words += [f"edge [ source {place[source]} target {place[target]} ]" for source, target in edges]
@@ -190,7 +191,7 @@ def _directed_ways(decided: list[Arrow], is_open: list[Edge]) -> list[list[Arrow
                 [*way, arrow]
                 for way in found
                 for arrow in ((edge.source, edge.target), (edge.target, edge.source))
-                if not (strict and collides(arrow, decided + way)) and _in_a_cycle([*decided, *way, arrow]) is None
+                if not (strict and collides(arrow, decided + way)) and not _cycle([*decided, *way, arrow])
             ]
             if len(found) > _MOST_GRAPHS:
                 raise ValueError(
@@ -226,14 +227,25 @@ def _escaped(name: str) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c in " _-") else f"&#{ord(c)};" for c in name)
 
 
-def _in_a_cycle(edges: list[Arrow]) -> Any:
-    """A node of a cycle, if there is one: what is left when all without causes are taken away again and again."""
-    causes: dict[Any, set[Any]] = {node: set() for edge in edges for node in edge}
-    for source, target in edges:
+def _check_acyclic(arrows: list[Arrow]) -> None:
+    if cycle := _cycle(arrows):
+        words = " -> ".join(name_of(node) for node in [*cycle, cycle[0]])
+        raise ValueError(f"[to_dowhy] the graph has a cycle, {words}, and DoWhy needs one without.")
+
+
+def _cycle(arrows: list[Arrow]) -> list[Any]:
+    """The nodes of a cycle, if there is one: what is left when all without causes go, again and again, leads up to it."""
+    causes: dict[Any, set[Any]] = {node: set() for arrow in arrows for node in arrow}
+    for source, target in arrows:
         causes[target].add(source)
     while free := [node for node, of in causes.items() if not of]:
         for node in free:
             del causes[node]
         for of in causes.values():
             of.difference_update(free)
-    return next(iter(causes), None)
+    upwards: list[Any] = []
+    node = next(iter(causes), None)
+    while causes and node not in upwards:
+        upwards.append(node)
+        node = next(source for source, target in arrows if target == node and source in causes)
+    return upwards[upwards.index(node) :][::-1] if causes else []

@@ -174,6 +174,9 @@ class GraphResult(TableResult):
     ) -> str | list[str]:
         """The graph in GML for ``dowhy.CausalModel(data, treatment, outcome, graph=...)``, which needs every direction.
 
+        Its nodes have strings for names. Where labels of columns are none, ``name_of`` has the string of each: rename
+        the data's columns too, ``data.set_axis([fansite.name_of(label) for label in data.columns], axis=1)``.
+
         Parameters
         ----------
         undecided : {'error', 'best', 'all'}

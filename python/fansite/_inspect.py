@@ -127,6 +127,8 @@ def inspect(
     context: Sequence[str] | str | None = None,
     weight: Any = None,
     group: Any = None,
+    drop: Sequence[str] | str | None = None,
+    only: Sequence[str] | str | None = None,
     n_jobs: int | None = None,
 ) -> Inspection:
     """Say what a table is taken to be, column by column, and what is odd about it, as ``fansite inspect`` does.
@@ -135,7 +137,7 @@ def inspect(
     ----------
     X : DataFrame, array-like of shape (n_samples, n_features) or path
         The table: pandas, polars, Arrow, an array, or a file.
-    missing, kinds, context, weight, group, n_jobs
+    missing, kinds, context, weight, group, drop, only, n_jobs
         As in MarkovBoundary.
 
     Returns
@@ -153,7 +155,12 @@ def inspect(
     >>> facts["dose"].missing
     0.25
     """
-    table = as_table(X, missing, Roles.given(kinds, context, weight, group, X))
+    table = as_table(X, missing, Roles.given(kinds, context, weight, group, drop, only, X))
     with table.working(n_jobs, False) as run:
         text, words = _core.inspect(table.data, run)
-        return dataclasses.replace(Inspection._of(text, table.labels), _text=in_python(words))
+        return dataclasses.replace(Inspection._of(text, table.labels), _text=_in_python(words))
+
+
+def _in_python(words: str) -> str:
+    """Its sentences; the names and labels of its table stay as they are."""
+    return "\n\n".join(part if part.startswith("column ") else in_python(part) for part in words.split("\n\n"))

@@ -35,7 +35,18 @@ def is_pandas(X: Any) -> bool:
 
 
 def name_of(label: Any) -> str:
-    """The string that stands for a label; a string stands for itself."""
+    """The string that stands for a column's label in files and other packages; a string stands for itself.
+
+    Parameters
+    ----------
+    label : object
+        A label of a data frame's column.
+
+    Examples
+    --------
+    >>> [fansite.name_of(label) for label in ("age", 0, ("blood", "iron"))]
+    ['age', '0', 'blood/iron']
+    """
     if isinstance(label, tuple):
         levels = [str(level) for level in label]
         while len(levels) > 1 and not levels[-1]:

@@ -71,6 +71,10 @@ class BoundaryParameters:
         The column of the rows' weights, or one positive number a row; only ratios matter.
     group : str, array-like or None
         A column, or one value a row: rows that share it are not independent, as visits of one patient.
+    drop : sequence of str, str or None
+        Columns that are left out, whatever they hold.
+    only : sequence of str, str or None
+        Columns that stay; all others are left out, but for those of ``context``, ``weight`` and ``group``.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     device : {'auto', 'cpu', 'cuda'}
@@ -112,6 +116,8 @@ class BoundaryParameters:
         context: Sequence[str] | str | None = None,
         weight: Any = None,
         group: Any = None,
+        drop: Sequence[str] | str | None = None,
+        only: Sequence[str] | str | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -144,6 +150,8 @@ class BoundaryParameters:
         self.context = context
         self.weight = weight
         self.group = group
+        self.drop = drop
+        self.only = only
         self.random_state = random_state
         self.device = device
         self.n_jobs = n_jobs
@@ -184,6 +192,10 @@ class SelectorParameters:
     kinds : dict or None
         What columns are, by name: 'continuous', 'ordered', 'atoms' or 'nominal'; others by their types and
         values.
+    drop : sequence of str, str or None
+        Features that are not searched, whatever they hold, and so never selected.
+    only : sequence of str, str or None
+        Features that are searched; no other is selected.
     y_kind : {'auto', 'continuous', 'ordered', 'atoms', 'nominal'}
         What ``y`` is; 'auto': text and categories are classes ('nominal'), numbers are what their values show,
         so say 'nominal' for classes that are numbers.
@@ -216,6 +228,8 @@ class SelectorParameters:
         block: str = "auto",
         options: Mapping[str, Any] | None = None,
         kinds: Mapping[str, str] | None = None,
+        drop: Sequence[str] | str | None = None,
+        only: Sequence[str] | str | None = None,
         y_kind: str = "auto",
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         device: str = "cpu",
@@ -237,6 +251,8 @@ class SelectorParameters:
         self.block = block
         self.options = options
         self.kinds = kinds
+        self.drop = drop
+        self.only = only
         self.y_kind = y_kind
         self.random_state = random_state
         self.device = device
@@ -330,6 +346,10 @@ class GraphParameters:
         The column of the rows' weights, or one positive number a row; only ratios matter.
     group : str, array-like or None
         A column, or one value a row: rows that share it are not independent, as visits of one patient.
+    drop : sequence of str, str or None
+        Columns that are left out, whatever they hold.
+    only : sequence of str, str or None
+        Columns that stay; all others are left out, but for those of ``context``, ``weight`` and ``group``.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     device : {'auto', 'cpu', 'cuda'}
@@ -385,6 +405,8 @@ class GraphParameters:
         context: Sequence[str] | str | None = None,
         weight: Any = None,
         group: Any = None,
+        drop: Sequence[str] | str | None = None,
+        only: Sequence[str] | str | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -431,6 +453,8 @@ class GraphParameters:
         self.context = context
         self.weight = weight
         self.group = group
+        self.drop = drop
+        self.only = only
         self.random_state = random_state
         self.device = device
         self.n_jobs = n_jobs
@@ -497,6 +521,10 @@ class EntropyParameters:
         The column of the rows' weights, or one positive number a row; only ratios matter.
     group : str, array-like or None
         A column, or one value a row: rows that share it are not independent, as visits of one patient.
+    drop : sequence of str, str or None
+        Columns that are left out, whatever they hold.
+    only : sequence of str, str or None
+        Columns that stay; all others are left out, but for those of ``context``, ``weight`` and ``group``.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
         The seed of every random choice; None: another one each time, which the result keeps.
     device : {'auto', 'cpu', 'cuda'}
@@ -539,6 +567,8 @@ class EntropyParameters:
         context: Sequence[str] | str | None = None,
         weight: Any = None,
         group: Any = None,
+        drop: Sequence[str] | str | None = None,
+        only: Sequence[str] | str | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -572,6 +602,8 @@ class EntropyParameters:
         self.context = context
         self.weight = weight
         self.group = group
+        self.drop = drop
+        self.only = only
         self.random_state = random_state
         self.device = device
         self.n_jobs = n_jobs

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import _html
+from . import _core, _html
 from ._boundaries_result import BoundariesResult
 from ._compare import Comparison
 from ._entropy import Information
@@ -127,13 +127,13 @@ def _simulation(source: Any, read: dict[str, Any]) -> Simulation:
         if isinstance(source, Mapping) or (isinstance(source, str) and source.lstrip()[:1] == "{")
         else Path(source)
     )
-    table = None if path is None else path.with_name("data.csv")
-    if table is None or not table.exists():
+    names = read["variables"]
+    values = None if path is None else _simulated(path, names, read["data_hash"])
+    if values is None:
         raise ValueError(
-            "[from_json] a simulation has its table in data.csv, beside simulation.json. Give the path of "
+            "[from_json] a simulation has its table in data.csv or data.npy, beside simulation.json. Give the path of "
             "simulation.json in the folder that `fansite simulate` wrote."
         )
-    names = read["variables"]
     place = {name: i for i, name in enumerate(names)}
     adjacency = np.zeros((len(names), len(names)), dtype=np.uint8)
     weights = np.zeros(adjacency.shape)
@@ -141,6 +141,16 @@ def _simulation(source: Any, read: dict[str, Any]) -> Simulation:
         ends = place[edge["from"]], place[edge["to"]]
         adjacency[ends], weights[ends] = 1, edge["weight"]
     return Simulation(
-        names, as_table(table).data.values, adjacency, weights, read["noise"], read["kinds"],
+        names, values, adjacency, weights, read["noise"], read["kinds"],
         [(a, b) for a, b in read["hidden_cause_pairs"]],
     )  # fmt: skip
+
+
+def _simulated(description: Path, names: list[str], data_hash: str) -> np.ndarray[Any, Any] | None:
+    """The table beside its description. Of two formats one is left from an earlier run: the hash tells them apart."""
+    tables = [path for name in ("data.csv", "data.npy") if (path := description.with_name(name)).exists()]
+    for path in tables:
+        values = as_table(path).data.values
+        if len(tables) == 1 or _core.Dataset.from_array(values, names).hash == data_hash:  # .npy has no names
+            return values
+    return None

@@ -5,27 +5,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from . import _core
-from ._boundaries_result import BoundariesResult
-from ._compare import Comparison
-from ._entropy import Information
 from ._finder import Finder
-from ._graph_result import GraphResult
+from ._result import Result
 from ._table import Roles, as_table
 
 
 def report(*results: Any, path: str | os.PathLike[str], title: str = "") -> None:
-    """Write one HTML page of boundaries, a causal graph and a comparison, to explore and send on.
+    """Write one HTML page of boundaries, a causal graph, a comparison and a plan, to explore and send on.
 
     It is the page of ``fansite report``.
 
     Parameters
     ----------
-    *results : MarkovBoundary, BoundariesResult, CausalGraph, GraphResult or Comparison
+    *results : MarkovBoundary, BoundariesResult, CausalGraph, GraphResult, Comparison or Plan
         One result, or one of each kind, of the same table.
     path : str or path-like
         Where the page goes.
@@ -84,15 +80,17 @@ def verify(
         saved_context if context is None else context,
         (saved_weight or None) if weight is None else weight,
         (saved_group or None) if group is None else group,
+        drop,
+        only,
         X,
     )
-    table = as_table(X, missing, replace(roles, drop=drop, only=only))
+    table = as_table(X, missing, roles)
     with table.working(n_jobs, verbose) as run:
         difference = _core.verify(text, table.data, "" if model is None else os.fspath(model), run)
     return difference == ""
 
 
 def _json_of(result: Any) -> str:
-    if isinstance(result, (Finder, BoundariesResult, GraphResult, Information, Comparison)):
+    if isinstance(result, (Finder, Result)):
         return result.to_json()
     raise TypeError(f"{type(result).__name__} is no result of fansite; give what MarkovBoundary or CausalGraph found.")

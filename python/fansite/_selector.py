@@ -92,7 +92,7 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         """
         if self.y_kind not in KINDS:
             raise ValueError(f"y_kind = {self.y_kind!r} is unknown; use {', '.join(map(repr, KINDS))}.")
-        features = Roles.given(self.kinds, None, weight, group, X)
+        features = Roles.given(self.kinds, None, weight, group, self.drop, self.only, X)
         row_name = row_names_of(X)
         with rows_called(row_name):
             data, kinds = self._features(X, y, features)
@@ -125,8 +125,9 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         warn(self.result_.warnings)
         self.boundary_ = self.result_[target]
         members = {name_of(name) for name in self.boundary_.names}
-        self.support_ = np.array([name in members for name in names], dtype=bool)
-        self._names = names if labels else None
+        every = self._all_names(X, names)
+        self.support_ = np.array([name in members for name in every], dtype=bool)
+        self._names = every if labels else None
         if not self.support_.any():
             warn(["no feature tells anything about y beyond chance, so none is selected"])
         return self
@@ -175,7 +176,15 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         values = validate_data(
             self, X, required, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
         )
-        return from_array(values), {}
+        return from_array(values, roles=roles), {}
+
+    def _all_names(self, X: Any, searched: list[str]) -> list[str]:
+        """Of the features that are searched, and of those that are left out."""
+        if len(searched) == self.n_features_in_:
+            return searched
+        unnamed = _core.default_names(self.n_features_in_)
+        columns = X.columns if is_pandas(X) else getattr(self, "feature_names_in_", unnamed)
+        return [name_of(label) for label in columns]
 
     def _get_support_mask(self) -> np.ndarray[Any, Any]:
         mask: np.ndarray[Any, Any] = self.support_

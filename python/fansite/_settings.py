@@ -99,6 +99,13 @@ class Estimator:
     def __sklearn_is_fitted__(self) -> bool:
         return "n_features_in_" in vars(self)
 
+    def __sklearn_tags__(self) -> Any:
+        # Only scikit-learn since 1.6 asks, and only that has Tags.
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        takes = InputTags(allow_nan=True, string=True, categorical=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=takes)
+
     if not TYPE_CHECKING:  # to which every name would be one
 
         def __getattr__(self, name: str) -> Any:

@@ -35,17 +35,17 @@ class Roles:
     context: Sequence[str] = ()
     weight: Any = None
     group: Any = None
-    # Of results of the command line that are verified; data frames have ways of their own to leave columns out.
     drop: Sequence[str] = ()
     only: Sequence[str] = ()
 
     @classmethod
     def of(cls, estimator: Any, X: Any) -> Roles:
         """The parameters of an estimator, checked."""
-        return cls.given(estimator.kinds, estimator.context, estimator.weight, estimator.group, X)
+        columns = estimator.drop, estimator.only
+        return cls.given(estimator.kinds, estimator.context, estimator.weight, estimator.group, *columns, X)
 
     @classmethod
-    def given(cls, kinds: Any, context: Any, weight: Any, group: Any, X: Any) -> Roles:
+    def given(cls, kinds: Any, context: Any, weight: Any, group: Any, drop: Any, only: Any, X: Any) -> Roles:
         """The arguments of a function, checked; columns of X by their names from here on."""
         labels = labels_of(X)
         if not isinstance(kinds or {}, Mapping):
@@ -55,7 +55,26 @@ class Roles:
                 raise TypeError(f"kinds: {name!r} = {kind!r} is of the wrong type; give a name and a kind.")
         weight, group = (name_of(role) if is_label(role, labels) else role for role in (weight, group))
         named = {name_of(name): kind for name, kind in (kinds or {}).items()}
-        return cls(named, names_of(context, labels, "context"), weight, group)
+        context, drop, only = (
+            names_of(given, labels, argument)
+            for given, argument in ((context, "context"), (drop, "drop"), (only, "only"))
+        )
+        return cls(named, context, weight, group, drop, only)
+
+    def said(self, weight: str, group: str, kinds: Mapping[str, str] | None = None) -> CoreRoles:
+        """As C++ takes it, with the names of the columns that have the weights and the groups."""
+        named = [*(self.kinds if kinds is None else kinds).items()]
+        return named, [*self.context], weight, group, [*self.drop], [*self.only]
+
+    def said_of_names(self) -> CoreRoles:
+        """The same of a table as it came, in which weights and groups that are given as such are no columns."""
+        weight, group = (role if isinstance(role, str) else "" for role in (self.weight, self.group))
+        return self.said(weight, group)
+
+    def staying(self, names: Sequence[str]) -> list[int] | None:
+        """Places of the columns that neither drop nor only leaves out; None: all of them."""
+        out = _core.left_out(list(names), self.said_of_names())
+        return [place for place, is_out in enumerate(out) if not is_out] if any(out) else None
 
     @property
     def labels(self) -> list[str]:
@@ -139,20 +158,20 @@ def with_roles(
     if len(set(data.names)) < len(data.names):
         twice = next(name for name in data.names if data.names.count(name) > 1)
         raise ValueError(f"[table] two columns are called '{twice}'. Give each a name of its own.")
-    weight, group = (_named(data, role, cells) for role, cells in (("weight", roles.weight), ("group", roles.group)))
+    weight, group = (_named(data, roles, role) for role in ("weight", "group"))
     if missing == "error":
         data.require_complete()
     if missing == "drop":
         row_name = _of_complete_rows(row_name, data)
         data = data.drop_missing()
-    kinds = list({**from_types, **roles.kinds}.items())
-    said: CoreRoles = (kinds, list(roles.context), weight, group, list(roles.drop), list(roles.only))
+    said = roles.said(weight, group, {**from_types, **roles.kinds})
     with rows_called(row_name):
         return (data.with_roles(said) if any(said) else data), row_name
 
 
-def _named(data: _core.Dataset, role: str, cells: Any) -> str:
+def _named(data: _core.Dataset, roles: Roles, role: str) -> str:
     """The column that has the role; cells that are given as such become one."""
+    cells = getattr(roles, role)
     if cells is None or isinstance(cells, str):
         return cells or ""
     if not hasattr(cells, "dtype") or _is_polars(cells):
@@ -162,7 +181,7 @@ def _named(data: _core.Dataset, role: str, cells: Any) -> str:
             f"[{role}] {len(cells)} values came for {data.rows} rows. Give the name of a column, or one each."
         )
     name = role
-    while name in data.names:
+    while name in [*data.names, *roles.kinds, *roles.drop]:  # those that are left out are still spoken of
         name += "'"
     append(data, name, column_cells(cells, role, declared=role == "group"))
     return name
@@ -187,10 +206,8 @@ def _loaded(path: Any, missing: str, roles: Roles) -> _core.Dataset:
     for role, cells in (("weight", roles.weight), ("group", roles.group)):
         if not isinstance(cells, (str, type(None))):
             raise TypeError(f"[{role}] for a table in a file, give the name of a column.")
-    named = (roles.weight or "", roles.group or "")
-    said: CoreRoles = (list(roles.kinds.items()), list(roles.context), *named, list(roles.drop), list(roles.only))
     with running(None, False) as run:
-        return _core.load(os.fspath(path), missing, said, run)
+        return _core.load(os.fspath(path), missing, roles.said_of_names(), run)
 
 
 def _read_parquet(path: Any) -> Any:
@@ -207,13 +224,13 @@ def _read_parquet(path: Any) -> Any:
 
 
 def converted(X: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, str]]:
-    """The table, and the kinds that its types tell."""
+    """The table, and the kinds that its types tell. What drop and only leave out may hold anything: it is not read."""
     if _is_parquet(X):
         X = _read_parquet(X)
     if is_pandas(X):
         return _from_pandas(X, roles)
     if hasattr(X, "__arrow_c_stream__"):
-        data, kinds = _core.from_arrow(X, roles.labels, roles.without_kind)
+        data, kinds = _core.from_arrow(X, roles.labels, roles.without_kind, roles.said_of_names())
         return data, dict(kinds)
     if hasattr(X, "toarray"):
         raise TypeError("[table] a sparse matrix cannot be used. Give X.toarray().")
@@ -234,6 +251,8 @@ def from_array(
             f"[table] an array of {values.ndim} dimensions came instead of 2, rows by variables. Reshape it."
         )
     names = list(names or _core.default_names(values.shape[1]))
+    if (places := roles.staying(names)) is not None:
+        values, names = values[:, places], [names[place] for place in places]
     if values.dtype.kind in "OU":
         return _by_columns([values[:, j] for j in range(values.shape[1])], names, roles)[0]
     if values.dtype.kind not in "biuf":
@@ -254,6 +273,8 @@ def _is_polars(cells: Any) -> bool:
 
 def _from_pandas(frame: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, str]]:
     names = [name_of(label) for label in frame.columns]
+    if (places := roles.staying(names)) is not None:
+        frame, names = frame.iloc[:, places], [names[place] for place in places]
     types = set(frame.dtypes)
     if types in ({np.dtype(np.float64)}, {np.dtype(np.float32)}):
         return from_array(frame.to_numpy(), names), {}  # a view, where pandas has the table in one piece

@@ -20,8 +20,12 @@ RowName = Callable[[int], str | None]
 _row_name: ContextVar[RowName | None] = ContextVar("row_name", default=None)
 
 _KIND = re.compile(r"--kind (.+?)=(continuous|ordered|atoms|nominal)\b")
-_OPTION = re.compile(r"(?<![\w'-])--([a-z][a-z-]*)(?:[ =]([\w-]+)(?: or ([\w-]+))?)?")
-_ROW = re.compile(r"\brow (\d+)\b")
+# The sentence has named the column before: its name may hold anything.
+_DROP = re.compile(r"(column '(.+?)' .*?)--drop \2")
+# Commands in backquotes are the program's.
+_OPTION = re.compile(r"`[^`]*`|(?<![\w'-])--([a-z][a-z-]*)(?:[ =]([\w-]+)(?: or ([\w-]+))?)?")
+# What stands in quotes is the table's: a name such as 'row 5', or a cell.
+_ROW = re.compile(r"(?<!\w)'.*?'(?!\w)|\brow (\d+)\b", re.DOTALL)
 
 # Options whose arguments have other names.
 _ARGUMENTS = {"kind": "kinds", "seed": "random_state", "threads": "n_jobs", "resume": "checkpoint"}
@@ -39,11 +43,14 @@ def in_python(sentence: str) -> str:
     for theirs, ours in _SENTENCES.items():
         sentence = sentence.replace(theirs, ours)
     sentence = _KIND.sub(lambda match: f"kinds={{{match[1]!r}: {match[2]!r}}}", sentence)
-    sentence = _OPTION.sub(_argument, sentence)
+    sentence = _DROP.sub(lambda match: f"{match[1]}drop={match[2]!r}", sentence)
+    sentence = _OPTION.sub(lambda match: _argument(match) if match[1] else match[0], sentence)
     row_name = _row_name.get()
     if row_name is None:
         return sentence
-    return _ROW.sub(lambda match: f"row {row_name(int(match[1]) - 1) or match[1]}", sentence)
+    return _ROW.sub(
+        lambda match: f"row {row_name(int(match[1]) - 1) or match[1]}" if match[1] else match[0], sentence
+    )
 
 
 @contextmanager

@@ -180,13 +180,15 @@ Reader reader_of(const ArrowSchema& column, const std::string& name) {
   if (reader.encoded) reader.dictionary = copy_of(column.dictionary->format);
   check_data(format.empty() || format[0] != 't',
              "[table] column '{}' holds dates or times (Arrow type '{}'). Give a number, for example days since the "
-             "first, or remove the column.",
-             excerpt(name), column.format);
+             "first, or leave the column out (--drop {}).",
+             excerpt(name), column.format, excerpt(name));
   const bool known = reader.encoded ? reader.text != nullptr || reader.dictionary != nullptr
                                     : reader.nothing || reader.copy != nullptr || reader.text != nullptr;
-  check_data(known,
-             "[table] column '{}' holds neither numbers nor text (Arrow type '{}'). Drop it, or turn it into numbers.",
-             excerpt(name), reader.encoded ? column.dictionary->format : column.format);
+  check_data(
+      known,
+      "[table] column '{}' holds neither numbers nor text (Arrow type '{}'). Leave it out with --drop {}, or turn it "
+      "into numbers.",
+      excerpt(name), reader.encoded ? column.dictionary->format : column.format, excerpt(name));
   return reader;
 }
 
@@ -238,15 +240,12 @@ void check_stream(int code, ArrowArrayStream& stream) {
   check_data(code == 0, "[table] the table cannot be read: {}", reason != nullptr ? reason : "no reason is given");
 }
 
-using Kinds = std::vector<std::pair<std::string, std::string>>;  // of columns whose type says it
-
 // Texts become levels, and dictionaries say what kind their columns are, unless the user says it.
-Kinds label_columns(Dataset& data, std::vector<Reader>& readers, const std::vector<std::string>& labels,
-                    const std::vector<std::string>& declared) {
-  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+NamedKinds label_columns(Dataset& data, std::vector<Reader>& readers, const Names& labels, const Names& declared) {
+  const auto is_in = [](const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  Kinds kinds;
+  NamedKinds kinds;
   for (std::size_t j = 0; j < readers.size(); ++j) {
     const std::string& name = data.names[j];
     const Reader& reader = readers[j];
@@ -265,18 +264,27 @@ Kinds label_columns(Dataset& data, std::vector<Reader>& readers, const std::vect
   return kinds;
 }
 
-std::pair<Dataset, Kinds> read(ArrowArrayStream& stream, const std::vector<std::string>& labels,
-                               const std::vector<std::string>& declared) {
+// Columns that are left out may hold anything: they are not looked at.
+std::pair<Dataset, NamedKinds> read(ArrowArrayStream& stream, const Names& labels, const Names& declared,
+                                    const TableRoles& roles) {
   Received<ArrowSchema> schema;
   check_stream(stream.get_schema(&stream, &schema), stream);
   check_data(std::string_view(schema.format) == "+s",
              "[table] a single column came instead of a table. Give a data frame.");
+  Names names;
+  for (std::int64_t j = 0; j < schema.n_children; ++j) {
+    const char* name = schema.children[j]->name;
+    names.emplace_back(name != nullptr ? name : "");
+  }
+  const std::vector<char> out = left_out(names, roles);
   Dataset data;
   std::vector<Reader> readers;
-  for (std::int64_t j = 0; j < schema.n_children; ++j) {
-    const ArrowSchema& column = *schema.children[j];
-    data.names.emplace_back(column.name != nullptr ? column.name : "");
-    readers.push_back(reader_of(column, data.names.back()));
+  std::vector<std::size_t> places;  // of the columns that stay, in the stream
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (out[j] != 0) continue;
+    data.names.push_back(names[j]);
+    readers.push_back(reader_of(*schema.children[j], names[j]));
+    places.push_back(j);
   }
   std::vector<std::unique_ptr<Received<ArrowArray>>> chunks;
   std::int64_t rows = 0;
@@ -291,12 +299,12 @@ std::pair<Dataset, Kinds> read(ArrowArrayStream& stream, const std::vector<std::
   Index row = 0;
   for (const auto& chunk : chunks) {
     for (std::size_t j = 0; j < readers.size() && chunk->length > 0; ++j) {
-      read_column(readers[j], *chunk->children[j], chunk->offset, chunk->length, data.names[j],
+      read_column(readers[j], *chunk->children[places[j]], chunk->offset, chunk->length, data.names[j],
                   data.values.col(static_cast<Index>(j)).data() + row);
     }
     row += static_cast<Index>(chunk->length);
   }
-  Kinds kinds = label_columns(data, readers, labels, declared);
+  NamedKinds kinds = label_columns(data, readers, labels, declared);
   return {std::move(data), std::move(kinds)};
 }
 
@@ -305,15 +313,15 @@ std::pair<Dataset, Kinds> read(ArrowArrayStream& stream, const std::vector<std::
 void bind_arrow(nb::module_& m) {
   m.def(
       "from_arrow",
-      [](const nb::object& table, const std::vector<std::string>& labels, const std::vector<std::string>& declared) {
+      [](const nb::object& table, const Names& labels, const Names& declared, const Roles& roles) {
         const nb::capsule capsule = nb::cast<nb::capsule>(table.attr("__arrow_c_stream__")());
         auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
-        return read(*stream, labels, declared);  // the capsule releases it
+        return read(*stream, labels, declared, to_roles(roles));  // the capsule releases it
       },
-      "table"_a, "labels"_a, "declared"_a,
+      "table"_a, "labels"_a, "declared"_a, "roles"_a,
       "The columns of anything with __arrow_c_stream__, copied once, and the kinds that their types tell. Columns "
-      "named "
-      "in labels are levels whatever they hold; of those in declared the kind is known.");
+      "named in labels are levels whatever they hold; of those in declared the kind is known. What drop and only of "
+      "roles leave out is not looked at.");
 }
 
 }  // namespace fansite::python

@@ -3,10 +3,6 @@
 // fansite/table/dataset.h: tables, what their columns are, and what users say of them.
 #include "fansite/table/dataset.h"
 
-#include <nanobind/stl/tuple.h>
-
-#include <tuple>
-
 #include "fansite/base/text.h"
 #include "fansite/report/inspect_json.h"
 #include "fansite/report/inspect_text.h"
@@ -19,9 +15,6 @@ namespace fansite::python {
 namespace {
 
 using OneColumn = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
-using Kinds = std::vector<std::pair<std::string, std::string>>;  // name, kind
-using Names = std::vector<std::string>;
-using Roles = std::tuple<Kinds, Names, std::string, std::string, Names, Names>;  // context, weight, group, drop, only
 
 template <class Scalar>
 void def_from_array(nb::class_<Dataset>& dataset) {
@@ -37,15 +30,8 @@ void def_from_array(nb::class_<Dataset>& dataset) {
 
 // ---- Roles ----------------------------------------------------------------------------------------------------------
 
-TableRoles to_roles(const Roles& from) {
-  const auto& [kinds, context, weight, group, drop, only] = from;
-  TableRoles roles{{}, context, weight, group, drop, only};
-  for (const auto& [column, kind] : kinds) roles.kinds.emplace_back(column, parse<ColumnKind>(kind, "kinds"));
-  return roles;
-}
-
 Roles from_roles(const TableRoles& roles) {
-  Kinds kinds;
+  NamedKinds kinds;
   for (const auto& [column, kind] : roles.kinds) kinds.emplace_back(column, name(kind));
   return {kinds, roles.context, roles.weight, roles.group, roles.drop, roles.only};
 }
@@ -86,6 +72,13 @@ Dataset data_of(const State& state) {
 
 }  // namespace
 
+TableRoles to_roles(const Roles& from) {
+  const auto& [kinds, context, weight, group, drop, only] = from;
+  TableRoles roles{{}, context, weight, group, drop, only};
+  for (const auto& [column, kind] : kinds) roles.kinds.emplace_back(column, parse<ColumnKind>(kind, "kinds"));
+  return roles;
+}
+
 void bind_data(nb::module_& m) {
   nb::class_<Dataset> dataset(m, "Dataset", "A table with named columns.");
   def_from_array<double>(dataset);
@@ -93,6 +86,8 @@ void bind_data(nb::module_& m) {
   dataset.def_ro("names", &Dataset::names)
       .def_prop_ro("rows", &Dataset::rows)
       .def_ro("dropped_rows", &Dataset::dropped_rows)
+      .def_prop_ro(
+          "hash", [](const Dataset& self) { return fmt::format("{:016x}", hash_of(self)); }, "data_hash of results.")
       .def_prop_ro(
           "values", [](const Dataset& self) { return to_numpy<double>(self.values); }, nb::rv_policy::move)
       .def(
@@ -112,8 +107,14 @@ void bind_data(nb::module_& m) {
           "column"_a, "labels"_a, "origin"_a,
           "Values that are indices into labels become levels; origin: 'text', 'category' or 'declared'.")
       .def(
-          "with_roles", [](const Dataset& self, const Roles& roles) { return with_roles(self, to_roles(roles)); },
-          "roles"_a, "The table with what is said of it: kinds, context, weight, group, and columns that are left out or alone kept.")
+          "with_roles",
+          [](Dataset self, const Roles& roles) {
+            const TableRoles said = to_roles(roles);
+            self.roles.drop = said.drop;  // they are gone, so that nothing looks for them
+            self.roles.only = said.only;
+            return with_roles(std::move(self), said);
+          },
+          "roles"_a, "The table with what is said of it. Columns that drop and only leave out must be gone already.")
       .def(
           "drop_missing", [](const Dataset& self) { return drop_missing(self); },
           "The table without its rows that have a missing cell.")
@@ -121,6 +122,13 @@ void bind_data(nb::module_& m) {
       .def("__getstate__", &state_of, nb::sig("def __getstate__(self) -> tuple[object, ...]"))
       .def("__setstate__", [](Dataset& self, const State& state) { new (&self) Dataset(data_of(state)); });
   m.def("default_names", &default_names, "variables"_a, "x1, x2, ..., for tables without names.");
+  m.def(
+      "left_out",
+      [](const Names& names, const Roles& roles) {
+        const std::vector<char> out = left_out(names, to_roles(roles));
+        return std::vector<bool>(out.begin(), out.end());
+      },
+      "names"_a, "roles"_a, "Whether drop or only leaves out each of the columns called so.");
   m.def("nearest_name", &nearest_name, "name"_a, "candidates"_a,
         "The candidate nearest to a name, or '' if none is near.");
   m.def(

@@ -9,16 +9,20 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "fansite/base/matrix.h"
 #include "fansite/base/parameters.h"
+#include "fansite/table/roles.h"
 
 namespace fansite::python {
 
@@ -51,6 +55,14 @@ P assigned(const Options& values) {
   assign(parameters, values);
   return parameters.as<P>();
 }
+
+/// What is said of a table, as Python has it: kinds by name, context, weight, group, drop, only.
+using Names = std::vector<std::string>;
+using NamedKinds = std::vector<std::pair<std::string, std::string>>;
+using Roles = std::tuple<NamedKinds, Names, std::string, std::string, Names, Names>;
+
+/// A ParameterError for a kind that there is not.
+TableRoles to_roles(const Roles& from);
 
 /// Matrices come in with any strides and are copied once; they go out without a copy.
 using ByteArray = nb::ndarray<const unsigned char, nb::ndim<2>, nb::device::cpu>;

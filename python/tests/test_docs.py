@@ -7,6 +7,7 @@ import doctest
 import importlib
 import re
 import runpy
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 import fansite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MODULES = ["", "._boundary", "._compare", "._read", "._graph", "._entropy", "._selector", "._inspect", "._knowledge", "._methods", "._simulate", "._report", ".metrics", ".plots"]
+MODULES = ["", "._boundary", "._compare", "._read", "._graph", "._entropy", "._selector", "._inspect", "._knowledge", "._labels", "._methods", "._simulate", "._report", ".metrics", ".plots"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -62,6 +63,23 @@ def test_readme(tmp_path, monkeypatch, capsys) -> None:
     fansite.simulate(nodes=12, rows=500).to_pandas().to_csv("study.csv", index=False)
     exec("\n".join(lines), {})  # noqa: S102
     assert "nats, q = " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_lines_that_install_can_be_pasted(page, tmp_path) -> None:
+    wheels = [tmp_path / "dist" / f"fansite-1.0-{python}-manylinux_2_34_x86_64.whl" for python in ("cp311-cp311", "cp312-abi3")]
+    wheels[0].parent.mkdir()
+    lines = re.findall(r"^    (pip install .*)", (REPOSITORY / page).read_text(encoding="utf-8"), re.M)
+    assert lines
+    for held in (wheels[:1], wheels[1:]):
+        for wheel in wheels:
+            wheel.unlink(missing_ok=True)
+        held[0].touch()
+        for line in lines:
+            code = f"pip() {{ printf '%s\\n' \"$@\"; }}\n{line}"
+            told = subprocess.run(["bash", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+            assert told in (f"install\n{held[0].relative_to(tmp_path)}[all]\n", "install\n.[all]\n"), line
+    assert any("dist/" in line for line in lines)
 
 
 def test_reference_is_up_to_date() -> None:

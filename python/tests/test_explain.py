@@ -90,7 +90,32 @@ def test_what_has_no_members() -> None:
     assert math.isinf(found.result_["sum"].conditional_entropy)
     assert "which determine it" in found.explain("sum")
     alone = fansite.MarkovBoundary().fit(table[["a", "b"]])
-    assert alone.explain("a").startswith("The Markov boundary of a is empty: by Gaussian entropies over 200 rows, none")
+    assert alone.explain("a").startswith("The Markov boundary of a is empty: by Gaussian entropies over 200 rows, the one")
+
+
+@pytest.mark.filterwarnings("ignore::fansite.DataWarning")
+def test_the_others_are_counted_without_the_context() -> None:
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"a": random.normal(size=200), "b": random.normal(size=200), "site": random.normal(size=200)})
+    table["c"] = table["a"] + random.normal(size=200)
+    table[7] = random.normal(size=200)
+
+    def head(target: str, columns: str, context: list[Any]) -> str:
+        only = [*columns, *context]
+        found = fansite.MarkovBoundary(estimator="gaussian", only=only, context=context).fit(table)
+        return found.explain(target).split("\n")[0]
+
+    given = " The context, site and 7, is given throughout."
+    for context, end in (([], ""), (["site", 7], given)):
+        assert head("b", "abc", context).endswith(f"none of the 2 other variables is seen to tell anything about it.{end}")
+        assert head("b", "ab", context).endswith(f"the one other variable is not seen to tell anything about it.{end}")
+        assert head("a", "ac", context).endswith(f"No variable is left out (by Gaussian entropies over 200 rows).{end}")
+        told = f"Given it, the one other is not seen to tell more (by Gaussian entropies over 200 rows).{end}"
+        assert head("a", "abc", context).endswith(told)
+    assert head("b", "b", ["site", 7]) == f"The Markov boundary of b is empty: there is no other variable.{given}"
+    graph = fansite.CausalGraph(estimator="gaussian", context="site").fit(table)
+    assert graph.explain("site") == "Of site, over 200 rows: it is context, so it has no edges."
+    assert "it is linked to no other variable" in graph.explain("b")
 
 
 def test_flows_say_whether_their_distributions_hold(curved) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -112,6 +113,17 @@ def test_dowhy_reads_what_is_written(decided) -> None:
     assert set(model._graph._graph.edges) == {(A, B), (B, C), (D, C)}
 
 
+def test_dowhy_and_labels_that_are_no_strings() -> None:
+    made = fansite.simulate(nodes=3, rows=300, noise="exponential", random_state=2).values
+    table = pd.DataFrame(made, columns=pd.MultiIndex.from_tuples([("blood", "iron"), ("age", ""), ("diet", 7)]))
+    gml = fansite.CausalGraph().fit(table).to_dowhy(undecided="best")
+    renamed = table.set_axis([fansite.name_of(label) for label in table.columns], axis=1)
+    assert list(nx.parse_gml(gml)) == list(renamed.columns) == ["blood/iron", "age", "diet/7"]
+    dowhy = pytest.importorskip("dowhy")
+    model = dowhy.CausalModel(renamed, treatment="diet/7", outcome="age", graph=gml)
+    assert set(model._graph._graph.nodes) == set(renamed.columns)
+
+
 def test_dowhy_wants_every_direction(decided, open_ended) -> None:
     with pytest.raises(ValueError, match=r"do not decide the direction of .* -- .* and .*knowledge=.*undecided='all'"):
         open_ended.to_dowhy()
@@ -122,9 +134,18 @@ def test_dowhy_wants_every_direction(decided, open_ended) -> None:
     unordered = graph_of([{**edge(A, B, False), "direction_by": None}], method="pc")
     with pytest.raises(ValueError, match=r"\[to_dowhy\] pc has no best graph that would direct diet -- "):
         unordered.to_dowhy(undecided="best")
-    cyclic = graph_of([edge(A, B, True), edge(B, C, True), edge(C, A, True), edge(D, E, True)])
-    with pytest.raises(ValueError, match="has a cycle through 'diet'"):
-        cyclic.to_dowhy()
+    # What follows from a cycle, and what leads to it, is not in it.
+    behind = [edge(F, D, True), edge(C, D, True), edge(E, A, True), edge(D, F, False)]
+    cyclic = graph_of([*behind[:1], edge(C, A, True), edge(A, B, True), edge(B, C, True), *behind[1:]])
+    for undecided in ("error", "best", "all"):
+        with pytest.raises(ValueError) as told:
+            cyclic.to_dowhy(undecided=undecided)
+        (cycle,) = re.findall(r"the graph has a cycle, (.*), and DoWhy needs one without", str(told.value))
+        assert cycle in (f"{A} -> {B} -> {C} -> {A}", f"{B} -> {C} -> {A} -> {B}", f"{C} -> {A} -> {B} -> {C}")
+    turned = graph_of([edge(A, B, True), edge(B, C, True), edge(C, A, False)])
+    with pytest.raises(ValueError, match="has a cycle"):
+        turned.to_dowhy(undecided="best")
+    assert len(turned.to_dowhy(undecided="all")) == 1
 
 
 def ways(edges: list[dict[str, Any]]) -> list[set[tuple[str, str]]]:

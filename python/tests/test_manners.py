@@ -15,6 +15,9 @@ import joblib
 import numpy as np
 import pytest
 import sklearn.base
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 import fansite
 
@@ -67,7 +70,7 @@ except Tired:
 
 
 def test_other_threads_run_meanwhile(curved) -> None:
-    model = fansite.EntropyModel(folds=2, repeats=2, steps=1500)
+    model = fansite.EntropyModel(folds=2, repeats=2, steps=15000)
     work = threading.Thread(target=model.fit, args=(curved.values,))
     work.start()
     turns = 0
@@ -140,6 +143,22 @@ def test_estimators_pickle_copy_and_clone(boundaries, graph, tmp_path) -> None:
         unfitted = sklearn.base.clone(fitted)
         assert unfitted.get_params() == fitted.get_params()
         assert not hasattr(unfitted, "result_")
+
+
+@pytest.mark.parametrize("kind", [fansite.MarkovBoundary, fansite.CausalGraph, fansite.EntropyModel])
+def test_scikit_learn_can_ask_what_they_are(kind, linear) -> None:
+    estimator = kind(estimator="gaussian")
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        check_is_fitted(estimator)
+    pipeline = make_pipeline(StandardScaler(), estimator)
+    assert kind.__name__ in pipeline._repr_html_()
+    pipeline.fit(linear.values)
+    check_is_fitted(estimator)
+    check_is_fitted(pipeline)
+    assert kind.__name__ in pipeline._repr_html_()
+    tags = estimator.__sklearn_tags__()
+    assert tags.input_tags.allow_nan and tags.input_tags.string and tags.input_tags.categorical
+    assert not tags.target_tags.required
 
 
 def _fit_in_child(values: np.ndarray) -> str:

@@ -79,8 +79,19 @@ def test_simulations(folder, tmp_path) -> None:
     text = (folder / "made" / "simulation.json").read_text()
     (tmp_path / "simulation.json").write_text(text)
     for source in (text, json.loads(text), tmp_path / "simulation.json"):
-        with pytest.raises(ValueError, match="has its table in data.csv, beside simulation.json. Give the path"):
+        with pytest.raises(ValueError, match="has its table in data.csv or data.npy, beside simulation.json. Give the path"):
             fansite.from_json(source)
+
+
+def test_simulations_whose_table_is_binary(program, tmp_path) -> None:
+    setting = ["--sem", "gene", "--nodes", 5, "--rows", 60, "--missing-share", 0.1, "--out", tmp_path]
+    for seed, form in ((1, "npy"), (2, "csv"), (3, "npy"), (4, "csv")):  # each leaves the table of the one before it
+        program.result("simulate", *setting, "--seed", seed, "--format", form)
+        read = fansite.from_json(tmp_path / "simulation.json")
+        expected = fansite.simulate(sem="gene", nodes=5, rows=60, missing_share=0.1, random_state=seed)
+        assert np.array_equal(read.values, expected.values, equal_nan=True)
+        assert read.names == expected.names and read.names[0] == "g1"
+        assert np.array_equal(read.adjacency, expected.adjacency)
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,25 @@ def test_the_page_is_that_of_the_command_line(found, graph, program, tmp_path) -
     assert b"Six &lt;variables" in page
 
 
-def test_what_is_no_result_is_refused(found, tmp_path) -> None:
+def test_a_plan_is_shown_too(table, found, program, tmp_path) -> None:
+    table.to_csv(tmp_path / "table.csv", index=False)
+    plan = tmp_path / "plan.json"
+    plan.write_text(program.result("plan", tmp_path / "table.csv", "--json"))
+    (tmp_path / "b.json").write_text(found.to_json())
+    for ours, theirs in (((fansite.from_json(plan),), [plan]), ((found, fansite.from_json(plan)), [tmp_path / "b.json", plan])):
+        fansite.report(*ours, path=tmp_path / "ours.html")
+        assert (tmp_path / "ours.html").read_text(encoding="utf-8") == program.result("report", *theirs)
+
+
+def test_what_is_no_result_is_refused(table, found, tmp_path) -> None:
     with pytest.raises(TypeError, match="str is no result of fansite"):
         fansite.report("b.json", path=tmp_path / "r.html")
     with pytest.raises(ValueError, match=r"\[report\]"):
         fansite.report(found, found, path=tmp_path / "r.html")
+    with pytest.raises(ValueError, match=r"\[report\] .* has format 'fansite.inspect/2'. Give boundaries .* or a plan"):
+        fansite.report(fansite.inspect(table), path=tmp_path / "r.html")
+    with pytest.raises(ValueError, match=r"fansite.inspect/2"):
+        fansite.verify(fansite.inspect(table), table)
     assert not (tmp_path / "r.html").exists()
 
 

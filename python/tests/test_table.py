@@ -114,7 +114,7 @@ def test_missing_cells(values) -> None:
 @pytest.mark.parametrize(
     ("table", "error", "sentence"),
     [
-        (pd.DataFrame({"a": [1.0], "b": [{}]}), ValueError, "column 'b' holds dict, neither numbers nor text. Drop it"),
+        (pd.DataFrame({"a": [1.0], "b": [{}]}), ValueError, "column 'b' holds dict, neither numbers nor text. Leave it out with drop='b', or"),
         (pd.DataFrame({"a": [1.0], "b": [1 + 2j]}), ValueError, "column 'b' holds complex, neither numbers nor text"),
         (pl.DataFrame({"a": [1.0], "b": [[1]]}), ValueError, "column 'b' holds neither numbers nor text"),
         (pd.DataFrame({"a": ["1", "2"]}), ValueError, "'a' holds numbers written as text, such as '1'. Turn it into"),
@@ -383,3 +383,92 @@ def test_entropies_and_graphs_take_roles_too(study) -> None:
     graph = fansite.CausalGraph(estimator="gaussian", kinds={"visits": "continuous"}).fit(table)
     assert graph.result_.settings["table"] == {"kinds": {"visits": "continuous"}}
     assert fansite.verify(graph, table)
+
+
+# ---- Columns that are left out --------------------------------------------------------------------------------------
+
+ODD = ["id", "when", "weight"]
+
+
+def as_objects(frame: pd.DataFrame) -> np.ndarray:
+    return frame.to_numpy(dtype=object)
+
+
+@pytest.fixture(scope="module")
+def odd(values) -> pd.DataFrame:
+    """The table with columns that no table can have."""
+    frame = pd.DataFrame(values, columns=NAMES)
+    frame.insert(0, "id", [f"patient {i}" for i in range(len(frame))])
+    frame.insert(3, "when", pd.date_range("2020-01-01", periods=len(frame)))
+    frame["weight"] = np.where(frame.index == 7, np.nan, 1.0)
+    return frame
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas, as_objects])
+def test_columns_that_are_left_out_may_hold_anything(make, odd, expected) -> None:
+    table = make(odd)
+    with pytest.raises(ValueError, match="column '(id|when|x1|x4)'"):
+        boundaries(table)
+    renamed = {name: f"x{place + 1}" for place, name in enumerate(odd.columns)}
+    name_of = renamed.__getitem__ if isinstance(table, np.ndarray) else str
+    answer = {name_of(name): [name_of(each) for each in members] for name, members in expected.items()}
+    drop, only = ([name_of(name) for name in names] for names in (ODD, NAMES))
+    weight = np.ones(len(odd))
+    for said in ({"drop": drop}, {"only": only}, {"drop": drop, "weight": weight}, {"only": only, "weight": weight}):
+        for missing in ("use", "error"):  # the missing cell is left out too
+            found = fansite.MarkovBoundary(estimator="gaussian", missing=missing, **said).fit(table)
+            assert found.boundaries_ == answer
+            assert fansite.verify(found, table, weight=said.get("weight"))
+    assert [column.name for column in fansite.inspect(table, drop=drop).columns] == only
+    graph = fansite.CausalGraph(drop=drop).fit(table, boundaries=fansite.MarkovBoundary(drop=drop).fit(table))
+    assert list(graph.feature_names_in_) == only
+    assert list(fansite.EntropyModel(estimator="gaussian", only=only).fit(table).feature_names_in_) == only
+    assert fansite.compare(table, methods="tc", orders=1, drop=drop).variables == only
+
+
+def test_files_are_left_columns_out_of_too(odd, expected, tmp_path) -> None:
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    odd.to_parquet(tmp_path / "odd.parquet")
+    for path in (tmp_path / "odd.csv", tmp_path / "odd.parquet"):
+        found = fansite.MarkovBoundary(estimator="gaussian", drop=ODD).fit(path)
+        assert found.boundaries_ == expected
+        assert fansite.verify(found, path) and fansite.verify(found, odd)
+    as_written = pd.read_csv(tmp_path / "odd.csv")
+    assert fansite.MarkovBoundary(estimator="gaussian", drop=ODD).fit(as_written).result_ == found.result_
+
+
+def test_selectors_do_not_search_what_is_left_out(odd, values) -> None:
+    X, y = odd.drop(columns="x5"), odd["x5"]
+    plain = fansite.BoundarySelector(estimator="gaussian").fit(X.drop(columns=ODD), y)
+    assert plain.support_.any()
+    for table in (X, pl.from_pandas(X)):
+        for said in ({"drop": ODD}, {"only": NAMES[:4]}):
+            selector = fansite.BoundarySelector(estimator="gaussian", **said).fit(table, y)
+            assert list(selector.get_feature_names_out()) == list(plain.get_feature_names_out())
+            assert len(selector.support_) == X.shape[1]
+    chosen = fansite.BoundarySelector(estimator="gaussian", drop=ODD).set_output(transform="pandas").fit_transform(X, y)
+    assert list(chosen.columns) == list(plain.get_feature_names_out())
+    numbers = fansite.BoundarySelector(estimator="gaussian", drop="x1").fit(values[:, :4], values[:, 4])
+    assert not numbers.support_[0] and len(numbers.support_) == 4
+    labelled = pd.DataFrame(values[:, :4])
+    named = fansite.BoundarySelector(estimator="gaussian", drop=0).fit(labelled, values[:, 4])
+    assert np.array_equal(named.support_, numbers.support_)
+
+
+def test_labels_of_columns_that_are_left_out(odd, expected) -> None:
+    table = odd.set_axis([*range(len(odd.columns))], axis=1)
+    place = {name: i for i, name in enumerate(odd.columns)}
+    found = fansite.MarkovBoundary(estimator="gaussian", drop=[place[name] for name in ODD]).fit(table)
+    assert found.boundaries_ == {place[name]: [place[each] for each in members] for name, members in expected.items()}
+
+
+def test_columns_that_are_left_out_have_to_be_there(odd) -> None:
+    for said, sentence in (
+        ({"drop": "idd"}, "no column is called 'idd'"),
+        ({"only": ["TP53", "x6"]}, "no column is called 'x6'"),
+        ({"drop": [*odd.columns]}, "every column is left out"),
+        ({"drop": "x5", "context": "x5"}, "'x5' is context, so it cannot be left out"),
+    ):
+        for table in (odd, pl.from_pandas(odd)):
+            with pytest.raises(ValueError, match=sentence):
+                boundaries(table, **said)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 from pathlib import Path
@@ -44,6 +45,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
             "if the file has no names, use --no-header.",
             "if the file has no names, read it with pandas.read_csv(path, header=None).",
         ),
+        ("column 'id' is odd. Leave it out with --drop id, or", "column 'id' is odd. Leave it out with drop='id', or"),
+        (
+            "column 'id, or day' holds dates. Leave it out (--drop id, or day); --kind id, or day=nominal uses them",
+            "column 'id, or day' holds dates. Leave it out (drop='id, or day'); kinds={'id, or day': 'nominal'} uses them",
+        ),
+        ("Give what `fansite plan --json` wrote.", "Give what `fansite plan --json` wrote."),
         ("column '--missing drop' is constant", "column '--missing drop' is constant"),
         ("nothing - or -- to say", "nothing - or -- to say"),
     ],
@@ -52,15 +59,61 @@ def test_options_are_arguments(theirs, ours) -> None:
     assert in_python(theirs) == ours
 
 
-def test_every_option_that_sentences_name_is_an_argument() -> None:
-    """Of all sentences of the library: what stands for an option is what a signature or a method's list has."""
+def sentences_with_options() -> set[str]:
+    """Of all sources that Python has too: literals that stand side by side are one."""
+    literal = r'"((?:[^"\\\n]|\\.)*)"'
     sentences = set()
-    for source in (REPOSITORY / "fansite").rglob("*.cpp"):
-        for literal in re.findall(r'"((?:[^"\\\n]|\\.)*--[a-z](?:[^"\\\n]|\\.)*)"', source.read_text(encoding="utf-8")):
-            sentences.add(literal)
+    for source in [*(REPOSITORY / "fansite").rglob("*.cpp"), *(REPOSITORY / "python/src").glob("*.cpp")]:
+        if source.name == "run_lock.cpp":
+            continue  # the program's alone
+        for several in re.findall(rf"(?:{literal.replace('(', '(?:', 1)}\s*)+", source.read_text(encoding="utf-8")):
+            sentences.add("".join(re.findall(literal, several)))
+    return {sentence for sentence in sentences if re.search("--[a-z]", sentence)}
+
+
+def test_every_option_that_sentences_name_is_an_argument() -> None:
+    """What stands for an option is an argument of something, or a parameter of a method, with the value that it had."""
+    takers = [fansite.MarkovBoundary, fansite.CausalGraph, fansite.EntropyModel, fansite.inspect, fansite.simulate]
+    arguments = {name for taker in takers for name in inspect.signature(taker).parameters}
+    arguments |= {name for method in fansite.methods() for name in method.parameters}
+    renamed = {"kind": "kinds", "seed": "random_state", "threads": "n_jobs", "resume": "checkpoint"}
+    sentences = sentences_with_options()
     assert len(sentences) > 40
     for sentence in sentences:
-        assert "--" not in in_python(sentence), sentence
+        ours, theirs = (re.sub("`.*?`", "", each) for each in (in_python(sentence), sentence))
+        assert "--" not in ours, sentence
+        for option, value in re.findall(r"--([a-z][a-z-]*)(?: ((?<=drop |kind |only )\{\}|[A-Z]+\b))?", theirs):
+            if option == "no-header":
+                continue  # of files alone
+            name = renamed.get(option, option.replace("-", "_"))
+            assert name in arguments, sentence
+            assert (f"{name}=" if value else name) in ours, ours
+
+
+@pytest.mark.filterwarnings("ignore:.*rows show strong relations only")
+def test_what_a_sentence_says_can_be_done(tmp_path) -> None:
+    made = fansite.simulate(nodes=3, rows=60, random_state=3).to_pandas()
+    days = made.assign(**{"the day": pd.date_range("2020-01-01", periods=60)})
+    patients = made.assign(**{"the day": [f"p{i}" for i in range(60)]})
+    patients.to_csv(tmp_path / "patients.csv", index=False)
+    days.to_csv(tmp_path / "days.csv", index=False)
+    lists = pl.from_pandas(made).with_columns(pl.Series("the day", [[1]] * 60))
+    for table in (days, patients, pl.from_pandas(days), lists, tmp_path / "patients.csv", tmp_path / "days.csv"):
+        for ask in (fansite.MarkovBoundary, fansite.CausalGraph, lambda **said: Inspected(said)):
+            with pytest.raises(ValueError, match="'the day'") as refused:
+                ask().fit(table)
+            (name,) = re.findall(r"\bdrop='([^']*)'", str(refused.value))
+            ask(drop=name).fit(table)
+
+
+class Inspected:
+    """``inspect`` as an estimator."""
+
+    def __init__(self, said: dict[str, str]) -> None:
+        self.said = said
+
+    def fit(self, table) -> None:
+        fansite.inspect(table, **self.said)
 
 
 # ---- Errors and warnings as they come -------------------------------------------------------------------------------
@@ -126,6 +179,17 @@ def test_rows_are_those_of_one_table_alone() -> None:
     with rows_called(lambda row: f"<{row}>" if row < 3 else None):
         assert in_python("row 2, row 9") == "row <1>, row 9"
     assert in_python("row 2") == "row 2"
+
+
+def test_names_that_look_like_rows_stay() -> None:
+    with rows_called(lambda row: f"<{row}>"):
+        told = in_python("[x] the table's column 'row 5' and 'my row 6' (it's odd at row 7), 'row 8's end' at row 9")
+        assert told == "[x] the table's column 'row 5' and 'my row 6' (it's odd at row <6>), 'row 8's end' at row <8>"
+    table = pd.DataFrame({"row 5": [1.0, 2.0, np.inf, 4.0] * 9, "b": ["row 1", "row 2", "row 3"] * 12})
+    facts = fansite.inspect(table.set_axis(range(100, 136)))
+    (finding,) = (each for each in facts.findings if "infinite" in each.message)
+    assert "column 'row 5' (first in 'row 5' at row 102)" in finding.message
+    assert "row 5   ordered" in repr(facts) and "row 1, row 2, row 3" in repr(facts) and "row 102" in repr(facts)
 
 
 # ---- Names that there are not ---------------------------------------------------------------------------------------

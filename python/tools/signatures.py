@@ -8,7 +8,7 @@ once, in C++. A test compares the two.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fansite._methods import RUN, Parameter, method_named
 
@@ -116,6 +116,20 @@ GROUP = Argument(
     "str, array-like or None",
     "A column, or one value a row: rows that share it are not independent, as visits of one patient",
 )
+DROP = Argument(
+    "drop",
+    "Sequence[str] | str | None",
+    "None",
+    "sequence of str, str or None",
+    "Columns that are left out, whatever they hold",
+)
+ONLY = Argument(
+    "only",
+    "Sequence[str] | str | None",
+    "None",
+    "sequence of str, str or None",
+    "Columns that stay; all others are left out, but for those of ``context``, ``weight`` and ``group``",
+)
 RANDOM_STATE = Argument(
     "random_state",
     SEED,
@@ -126,7 +140,7 @@ RANDOM_STATE = Argument(
 DEVICE = described(RUN["device"])
 JOBS = Argument("n_jobs", "int | None", "None", "int or None", "Threads; None: one per core. The answer is the same")
 VERBOSE = Argument("verbose", "int | bool", "False", "bool", "Show progress, with tqdm if it is installed")
-ROLES = [KINDS, CONTEXT, WEIGHT, GROUP]
+ROLES = [KINDS, CONTEXT, WEIGHT, GROUP, DROP, ONLY]
 RUNNING = [MISSING, *ROLES, RANDOM_STATE, DEVICE, JOBS, VERBOSE]
 FILES = [path("model"), path("save_model"), path("checkpoint")]
 BUDGET = described(RUN["time_budget"])
@@ -152,6 +166,8 @@ CLASSES = {
         *without_pairs,
         options("options", "the method"),
         KINDS,
+        replace(DROP, help="Features that are not searched, whatever they hold, and so never selected"),
+        replace(ONLY, help="Features that are searched; no other is selected"),
         Y_KIND,
         RANDOM_STATE,
         DEVICE,

@@ -47,6 +47,16 @@ def test_that_differences_are_seen() -> None:
     assert examples.differences(told, "3 boundaries in 12 s\n  x1  x2 0.712\n") == ["  x1  x2 0.712"]
     assert examples.differences(told, "3 boundaries in 12 s\np = 3e-20\n") == ["p = 3e-20"]  # lines were left out
     assert examples.differences(told, "2 boundaries in 0.52 s\n") == ["2 boundaries in 0.52 s"]
+    told = "  x1  x2 0.412 x3 0.003\n"
+    assert not examples.differences(told, "  x1  x2 0.410 …\n") and not examples.differences(told, "  x1 …\n")
+    assert examples.differences(told, "  x1  x3 …\n") and examples.differences(told, "  x1  x2 0.712 …\n")
+
+
+def test_that_bars_of_progress_are_none_of_what_is_told(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nprintf 'found\\n\\rworking: 10%%\\r            \\rdone\\n'\n```\n\n```text\nfound\ndone\n```\n")
+    (example,) = examples.run(page, tmp_path)
+    assert example.told == "found\ndone\n"
 
 
 def test_every_page_with_examples_is_run() -> None:
