@@ -9,6 +9,7 @@
 
 #include "fansite/base/file.h"
 #include "fansite/base/hash.h"
+#include "fansite/entropy/flow/accelerator.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/flow/model_file.h"
 #include "fansite/entropy/flow/pilot.h"
