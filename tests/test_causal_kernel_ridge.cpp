@@ -40,7 +40,7 @@ struct Problem {
     return params;
   }
   RidgeProblem operator()() const {
-    return {features.x(), features.landmarks(), features.basis(), leverage, y, equal, alone};
+    return {features.x(), features.landmarks(), features.basis(), features.basis(), leverage, y, equal, alone};
   }
 
   std::vector<int> order;

@@ -223,29 +223,36 @@ TEST_F(DagTest, OddColumnsAreNamed) {
 
 // Two independent random walks are related as far as rows on their own can tell.
 TEST_F(DagTest, RowsThatDependOnEachOtherCountAsWhatTheyAreWorth) {
-  std::string walks = "id,x,y\n";
+  // Two series that go back to 0 slowly. (Walks do not, and seem related in any ten blocks.)
+  std::string series = "id,x,y\n";
   double x = 0, y = 0;
-  Random random(Key{7});
-  for (int row = 0; row < 300; ++row) {
-    x += random.normal();
-    y += random.normal();
-    walks += fmt::format("{},{},{}\n", row / 30, x, y);
+  Random random(Key{9});
+  for (int row = 0; row < 600; ++row) {
+    x = 0.95 * x + random.normal();
+    y = 0.95 * y + random.normal();
+    series += fmt::format("{},{},{}\n", row / 60, x, y);
   }
-  put("walks.csv", walks);
+  put("series.csv", series);
   const auto edges = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> words = {"dag", "walks.csv", "--drop", "id", "--estimator", "gaussian", "--out", "w.json"};
+    std::vector<std::string> words = {"dag", "series.csv", "--drop", "id", "--estimator", "gaussian", "--out", "w.json"};
     words.insert(words.end(), options.begin(), options.end());
     const Outcome outcome = works(words);
     return std::pair(json("w.json")["edges"].size(), outcome.err);
   };
   EXPECT_EQ(edges({"--block", "none", "--graph-block", "none"}).first, 1u);
-  const auto [in_blocks, told] = edges({"--block", "none", "--graph-block", "30"});
+  const auto [in_blocks, told] = edges({"--block", "none", "--graph-block", "60"});
   EXPECT_EQ(in_blocks, 0u);
-  EXPECT_THAT(told, HasSubstr("300 rows tell as much as 10 equal and independent ones"));
-  works({"dag", "walks.csv", "--group", "id", "--estimator", "gaussian", "--out", "w.json"});
+  EXPECT_THAT(told, HasSubstr("600 rows tell as much as 10 equal and independent ones"));
+  // With the link that rows as they come have in their boundaries, it is for the graph to see.
+  works({"mb", "series.csv", "--drop", "id", "--estimator", "gaussian", "--block", "none", "--out", "links.json"});
+  works({"dag", "series.csv", "--drop", "id", "--boundaries", "links.json", "--graph-block", "none", "--out", "w.json"});
+  EXPECT_EQ(json("w.json")["edges"].size(), 1u);
+  works({"dag", "series.csv", "--group", "id", "--boundaries", "links.json", "--out", "w.json"});
   EXPECT_EQ(json("w.json")["edges"].size(), 0u);
-  fails({"dag", "walks.csv", "--graph-block", "long"}, 2, {"[--graph-block]", "'long' is no length"});
-  fails({"dag", "walks.csv", "--group", "id", "--graph-block", "5"}, 2, {"rows are in groups already"});
+  fails({"dag", "series.csv", "--graph-block", "long"}, 2, {"[--graph-block]", "'long' is no length"});
+  fails({"dag", "series.csv", "--group", "id", "--graph-block", "5"}, 2, {"rows are in groups already"});
+  fails({"dag", "series.csv", "--graph-block", "600"}, 2, {"all 600 rows are one block", "use 300 at most"});
+  fails({"mb", "series.csv", "--block", "1000"}, 2, {"[--block]", "all 600 rows are one block"});
 }
 
 TEST_F(DagTest, KnowledgeIsSatisfied) {

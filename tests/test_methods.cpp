@@ -371,7 +371,8 @@ CausalGraphResult changed_graph(const std::string& method, const std::map<std::s
 TEST(Repeatable, AGraphWithEveryParameterOfItsMethodChanged) {
   const Dataset data = bent();
   const std::map<std::string, std::map<std::string, Value>> given = {
-      {"fansite-anm", {{"landmarks", std::int64_t{20}}, {"max_rows", std::int64_t{100}}}},
+      {"fansite-anm",
+       {{"landmarks", std::int64_t{20}}, {"max_rows", std::int64_t{100}}, {"graph_block", std::string("4")}}},
       {"fansite-dcd", {{"epochs", std::int64_t{6}}, {"check_every", std::int64_t{2}}, {"threshold", 0.001}}},
       {"sdcd",
        {{"first_epochs", std::int64_t{5}},

@@ -53,6 +53,21 @@ TEST(RowMeans, OfGroupsAreAsUncertainAsTheirNumber) {
   EXPECT_EQ(units[3], 12);
 }
 
+TEST(RowMeans, OfSomeRowsAreThoseOfTheirTable) {
+  Dataset data = table(6);
+  data.weights = Vector{{1, 2, 0.5, 1, 0.5, 1}};
+  data.groups = {3, 3, 0, 2, 2, 1};
+  const RowMeans some = RowMeans(data).of_rows({4, 5, 1, 3});
+  EXPECT_EQ(some.units(), 3);
+  const Eigen::Array4d values(1, 5, 2, 7);
+  const EntropyEstimate mean = some.mean(values);
+  EXPECT_DOUBLE_EQ(mean.value, (0.5 * 1 + 1 * 5 + 2 * 2 + 1 * 7) / 4.5);
+  EXPECT_EQ(mean.rows, 4);
+  // Rows 4 and 3 are one group.
+  const double m = mean.value, one = 0.5 * (1 - m) + (7 - m), two = 5 - m, three = 2 * (2 - m);
+  EXPECT_DOUBLE_EQ(mean.standard_error, std::sqrt((one * one + two * two + three * three) * 3 / 2) / 4.5);
+}
+
 TEST(RowMeans, VersionsOfARowCountAsOne) {
   const Eigen::Array4d once(1, 2, 3, 6);
   Eigen::ArrayXd values(7);

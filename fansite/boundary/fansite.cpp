@@ -318,7 +318,8 @@ std::string in_words(const BoundaryAnswer& answer, const FansiteParams& params, 
     line += fmt::format("; not refined by a graph, since noise does not just add (p = {:.1g})",
                         answer.graph->additivity.p_value);
   } else if (answer.graph) {
-    line += "; not refined by a graph, since no edge joins two numbers and whether noise adds was not tested";
+    line += fmt::format("; not refined by a graph, since whether noise adds was not tested: {}",
+                        answer.graph->additivity.why_not());
   }
   return line;
 }

@@ -46,8 +46,10 @@ class Resamples {
     const auto units = static_cast<double>(of_unit.size());
     Evidence evidence;
     evidence.value = differences.mean();
-    evidence.standard_error =
-        inflation_ * std::sqrt((of_unit.array() - of_unit.mean()).square().sum() / (units - 1) / units) * (units / n);
+    // Of Σ w d / Σ w: what each unit's sum departs from the mean times the unit's weight.
+    const Vector weights = rows_.weights.size() > 0 ? rows_.weights : Vector::Ones(differences.size());
+    const Vector departures = rows_.by_unit(differences - evidence.value * weights);
+    evidence.standard_error = inflation_ * std::sqrt(departures.array().square().sum() / (units - 1) / units) * (units / n);
     Eigen::ArrayXf sums = (weights_.transpose() * of_unit.cast<float>()).array();
     const auto sum = static_cast<float>(differences.sum());
     if (inflation_ != 1) sums = sum + static_cast<float>(inflation_) * (sums - sum);

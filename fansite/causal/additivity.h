@@ -19,7 +19,13 @@ struct AdditivityTest {
   bool suspicious = false;        ///< that of no correlation at all is not above 0.05
   int tested = 0;                 ///< edges between numbers; noise of levels does not add, so others say nothing
   std::vector<int> refused = {};  ///< children whose own sign, corrected alike, has a p-value of 0.01 or less
-  bool applicable = true;         ///< false: there are edges, but none between numbers, and `additive` claims nothing
+  /// False: there are edges, but none between numbers, or too few independent rows to refuse a correlation of 0.43, and
+  /// `additive` claims nothing.
+  bool applicable = true;
+  /// Why it is not applicable, half a sentence.
+  const char* why_not() const {
+    return tested == 0 ? "no edge joins two numbers" : "these are too few independent rows to see it";
+  }
 };
 
 /// `parents` of every variable.

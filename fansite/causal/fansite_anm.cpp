@@ -34,7 +34,8 @@ std::string in_words(const GraphRows& rows, Index count) {
 
 std::string in_words(const AdditiveNoiseResult& found) {
   std::string words = found.scale == NoiseScale::normal_scores ? "on normal scores of the columns; " : "";
-  words += !found.additivity.applicable ? "no edge joins two numbers, so whether noise adds was not tested"
+  words += !found.additivity.applicable
+               ? fmt::format("whether noise adds was not tested, since {}", found.additivity.why_not())
            : found.additivity.additive
                ? fmt::format("nothing speaks against additive noise (p = {:.2g})", found.additivity.p_value)
                : fmt::format("noise does not just add (p = {:.1g})", found.additivity.p_value);

@@ -38,11 +38,12 @@ Blocks GraphRows::blocks() const {
 }
 
 double GraphRows::independent(Index rows) const {
-  const auto all = static_cast<double>(rows);
-  const double equal = weights.size() > 0 ? all / weights.array().square().mean() : all;  // Kish 1965; their mean is 1
-  if (groups.empty()) return worth * equal;
-  const auto units = static_cast<double>(*std::max_element(groups.begin(), groups.end()) + 1);
-  return worth * std::min(equal, units * all / static_cast<double>(groups.size()));
+  const Index all = std::max(weights.size(), std::ssize(groups));
+  if (all == 0) return worth * static_cast<double>(rows);
+  const double share = static_cast<double>(rows) / static_cast<double>(all);
+  // Kish 1965, of what is independent. A unit that weighs more than others makes the mean its own: Σ² / Σ of squares.
+  const Vector of_unit = by_unit(weights.size() > 0 ? weights : Vector::Ones(all));
+  return worth * share * of_unit.sum() * of_unit.sum() / of_unit.squaredNorm();
 }
 
 Vector GraphRows::by_unit(const Vector& values) const {

@@ -13,6 +13,19 @@
 namespace fansite::causal {
 namespace {
 
+// Where blocks of rows are left out, lines and levels have a little ridge: what only one block shows of them (a level that
+// occurs nowhere else) the others say nothing of, and without it the block's own fit would count as theirs.
+constexpr double kBlockRidge = 0.01;  // noise over signal variance
+
+// Of an orthonormal basis that begins with the constant.
+Matrix lines_of(const Matrix& basis, bool in_blocks) {
+  if (!in_blocks) return basis;
+  Matrix lines = basis;
+  const auto rows = static_cast<double>(basis.rows());
+  lines.rightCols(basis.cols() - 1) *= std::sqrt(rows / (rows + kBlockRidge));
+  return lines;
+}
+
 // The better of two fits of each target; of equals the first.
 void keep_better(RidgeFits& best, RidgeFits&& other) {
   for (std::size_t t = 0; t < best.squares.size(); ++t) {
@@ -101,14 +114,15 @@ Residuals Regression::residuals(std::span<const int> targets, std::span<const in
   const Vector root_weights = counts.weights.cwiseSqrt();
   const Blocks blocks = counts.blocks();
   const KernelFeatures features = this->features(parents, rows, root_weights);
-  const Vector basis_leverage = features.basis().rowwise().squaredNorm();
+  const Matrix lines = lines_of(features.basis(), !blocks.empty());
+  const Vector line_leverage = lines.rowwise().squaredNorm();
   Matrix y = rows.empty() ? Matrix(values_(Eigen::all, wanted)) : Matrix(values_(rows, wanted));
   for (auto column : y.colwise()) {  // one by one, so that its bits do not depend on the others
     if (root_weights.size() > 0) column.array() *= root_weights.array();
-    column -= features.basis() * (features.basis().transpose() * column).eval();
+    column -= lines * (lines.transpose() * column).eval();
   }
-  const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), basis_leverage, y, root_weights,
-                             blocks};
+  const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), lines, line_leverage, y,
+                             root_weights, blocks};
   RidgeFits best = linear_fits(problem);
   if (features.has_kernels()) {
     const SingleThreadedBlas one_thread_each;

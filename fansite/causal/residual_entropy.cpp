@@ -160,6 +160,7 @@ Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution d
     if (members.size() < kFewestInGroup) continue;
     for (const int row : members) rows[row] = static_cast<double>(members.size());
     const Vector e = residuals(members), w = weights.size() > 0 ? Vector(weights(members)) : Vector();
+    const Vector of_mean_one = weights.size() > 0 ? Vector(w / w.mean()) : Vector();
     if (distribution == NoiseDistribution::gaussian) {
       own(members) = left_out_gaussian_surprisals(e, w, std::max(kLeastShare * spread, kLeastSpread));
       continue;
@@ -168,7 +169,7 @@ Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution d
     // rows that happen to be equal would know no bound.
     const double rows_of_group = weights.size() > 0 ? w.sum() : static_cast<double>(members.size());
     const double log_share = std::log(rows_of_group / static_cast<double>(groups.size()));
-    own(members) = kernel_surprisals(e, w).cwiseMax((pooled(members).array() + log_share).matrix());
+    own(members) = kernel_surprisals(e, of_mean_one).cwiseMax((pooled(members).array() + log_share).matrix());
   }
   Vector best = pooled;
   for (const double rows_of_all : {500.0, 50.0, 5.0}) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "fansite/base/error.h"
@@ -39,6 +40,11 @@ std::optional<Context> with_dependence(const Context& context, const std::string
   std::vector<int> groups = groups_of(rows, said ? *said : rows.block);
   const double worth = said || rows.dependent() ? 1.0 : rows.worth();
   if (groups.empty() && worth == 1) return std::nullopt;
+  if (!groups.empty() && *std::max_element(groups.begin(), groups.end()) == 0) {
+    throw ParameterError(option, fmt::format("all {} rows are one block, which leaves nothing to compare it with; use {} "
+                                             "at most",
+                                             groups.size(), groups.size() / 2));
+  }
   return context.with_dependent_rows(std::move(groups), worth);
 }
 

@@ -192,6 +192,9 @@ Vector leverages(const MatrixOf<Real>& u, const Factor& factor) {
   return sums.template cast<double>();
 }
 
+// Of blocks; far below what their rows' ridge leaves of 1 − H, 2e-6 of 5000 rows.
+constexpr double kLeastOfBlocks = 1e-8;
+
 // What fits without a row, or its block, leave of it: with H = S Sᵀ the weights of rows in fitted values, (I − H)⁻¹ of
 // what all rows leave of the block.
 class LeaveOut {
@@ -204,7 +207,7 @@ class LeaveOut {
       const bool few = block.smoother.rows() <= block.smoother.cols();
       const Matrix inside = few ? Matrix(block.smoother * block.smoother.transpose())
                                 : Matrix(block.smoother.transpose() * block.smoother);
-      block.others.compute((1 + kLeastOthers) * Matrix::Identity(inside.rows(), inside.cols()) - inside);
+      block.others.compute((1 + kLeastOfBlocks) * Matrix::Identity(inside.rows(), inside.cols()) - inside);
       blocks_.push_back(std::move(block));
     }
   }
@@ -235,12 +238,12 @@ class LeaveOut {
   std::vector<Block> blocks_;
 };
 
-// S of a ridge: the basis beside U L⁻ᵀ D^{−½}.
+// S of a ridge: the lines beside U L⁻ᵀ D^{−½}.
 template <class Real>
 Matrix smoother(const RidgeProblem& problem, const MatrixOf<Real>& u, const Factor& factor) {
   if (problem.blocks.empty()) return {};
   Matrix result(u.rows(), problem.basis.cols() + u.cols());
-  result.leftCols(problem.basis.cols()) = problem.basis;
+  result.leftCols(problem.basis.cols()) = problem.lines;
   Vector last = Vector::Zero(u.rows());
   for (Index k = 0; k < u.cols(); ++k) {
     last = u.col(k).template cast<double>() - factor.l[k] * last;
@@ -278,7 +281,7 @@ RidgeFits fits_in(const RidgeProblem& problem, double width, std::span<const dou
   for (const double ridge : ridges) {
     const std::optional<Factor> lower = factor(features.diagonal, features.beside, ridge);
     if (!lower) continue;
-    const Vector leverage = problem.basis_leverage + leverages(features.u, *lower);
+    const Vector leverage = problem.line_leverage + leverages(features.u, *lower);
     const LeaveOut left_out(problem, leverage, smoother(problem, features.u, *lower));
     for (Index t = 0; t < problem.y.cols(); ++t) {
       const VectorOf<Real> slopes = solve(*lower, along[static_cast<std::size_t>(t)]).template cast<Real>();
@@ -293,8 +296,8 @@ RidgeFits fits_in(const RidgeProblem& problem, double width, std::span<const dou
 
 RidgeFits linear_fits(const RidgeProblem& problem) {
   RidgeFits best = none_yet(problem);
-  const LeaveOut left_out(problem, problem.basis_leverage, problem.basis);
-  for (Index t = 0; t < problem.y.cols(); ++t) offer(best, t, left_out(problem.y.col(t)), problem.basis_leverage);
+  const LeaveOut left_out(problem, problem.line_leverage, problem.lines);
+  for (Index t = 0; t < problem.y.cols(); ++t) offer(best, t, left_out(problem.y.col(t)), problem.line_leverage);
   return best;
 }
 

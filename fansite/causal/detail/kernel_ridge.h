@@ -22,9 +22,10 @@ inline constexpr Index kFewestRowsInSingle = 500;
 struct RidgeProblem {
   const Matrix& x;                 ///< columns of the parents
   std::span<const int> landmarks;  ///< rows
-  const Matrix& basis;             ///< orthonormal: what is linear, and not penalised
-  const Vector& basis_leverage;    ///< its rows' squared lengths
-  const Matrix& y;                 ///< targets, less what the basis explains
+  const Matrix& basis;             ///< orthonormal: what is linear, and hardly penalised
+  const Matrix& lines;             ///< the same, each column by the root of the share of it that is taken: mostly 1
+  const Vector& line_leverage;     ///< its rows' squared lengths
+  const Matrix& y;                 ///< targets, less what the lines explain
   const Vector& root_weights;      ///< of the rows, which basis and y have been multiplied by; empty: 1
   const Blocks& blocks;            ///< rows that are left out together
 };

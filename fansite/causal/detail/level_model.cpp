@@ -28,14 +28,13 @@ Matrix scaled(const Matrix& features, const Eigen::Ref<const Vector>& weights) {
 }
 
 // M (I − W M)⁻¹ g with M = S Sᵀ, of a block of rows that are left out together; S: their A L⁻ᵀ. Solved where it is small:
-// M (I − W M)⁻¹ = S (I − Sᵀ W S)⁻¹ Sᵀ.
-Vector step_without(const Matrix& s, const Matrix& curvature, const Vector& gradient) {
+// M (I − W M)⁻¹ = S (I − Sᵀ W S)⁻¹ Sᵀ. W is a block of its own for each row, so only W S is asked for.
+Vector step_without(const Matrix& s, const Matrix& ws, const Vector& gradient) {
   if (s.rows() <= s.cols()) {
-    const Matrix m = s * s.transpose();
-    const Matrix others = Matrix::Identity(s.rows(), s.rows()) - curvature * m;
-    return m * others.partialPivLu().solve(gradient);
+    const Matrix others = Matrix::Identity(s.rows(), s.rows()) - ws * s.transpose();
+    return s * Vector(s.transpose() * others.partialPivLu().solve(gradient));
   }
-  Matrix others = -(s.transpose() * curvature * s);
+  Matrix others = -across(s, ws);
   others.diagonal().array() += 1 + kLeastOthers;
   return s * others.ldlt().solve(Vector(s.transpose() * gradient));
 }
@@ -118,8 +117,8 @@ class OrderedModel final : public LevelModel {
       f[i] = at.f[i] + leverage * at.gradient[i] / others;
     }
     for (const std::vector<int>& block : blocks_) {
-      const Matrix curvature = Vector(at.curvature(block)).asDiagonal();
-      f(block) = at.f(block) + step_without(smoother(block, Eigen::all), curvature, at.gradient(block));
+      const Matrix of_block = smoother(block, Eigen::all);
+      f(block) = at.f(block) + step_without(of_block, scaled(of_block, at.curvature(block)), at.gradient(block));
     }
     for (Index i = 0; i < result.size(); ++i) {
       const int group = groups_[static_cast<std::size_t>(i)];
@@ -266,16 +265,19 @@ class NominalModel final : public LevelModel {
     const Index q = contrasts_.cols(), m = features.cols();
     for (const std::vector<int>& block : blocks_) {
       const auto count = static_cast<Index>(block.size());
-      Matrix s = Matrix::Zero(count * q, q * m), w = Matrix::Zero(count * q, count * q);
+      Matrix s = Matrix::Zero(count * q, q * m), ws(count * q, q * m);
       Vector g(count * q);
       for (Index i = 0; i < count; ++i) {
         const int row = block[static_cast<std::size_t>(i)];
         for (Index a = 0; a < q; ++a) s.row(i * q + a).segment(a * m, m) = features.row(row);
-        w.block(i * q, i * q, q, q) = curvature[static_cast<std::size_t>(row)];
         g.segment(i * q, q) = slope.row(row).transpose();
       }
       solve_from_right(lower, s);
-      const Vector step = step_without(s, w, g);
+      for (Index i = 0; i < count; ++i) {
+        const int row = block[static_cast<std::size_t>(i)];
+        ws.middleRows(i * q, q) = curvature[static_cast<std::size_t>(row)] * s.middleRows(i * q, q);
+      }
+      const Vector step = step_without(s, ws, g);
       if (!step.allFinite()) continue;
       for (Index i = 0; i < count; ++i) {
         const int row = block[static_cast<std::size_t>(i)];
