@@ -267,6 +267,8 @@ class GraphParameters:
         See ``fansite.methods``; parameters of other methods than the default go into ``options``.
     dag : bool
         A direction for every edge, decided by the data or not.
+    graph_block : str
+        Rows that may depend on each other count as one: auto (as they show), none, or so many in a row.
     equations : {'auto', 'kernels', 'linear'}
         Of the parents: kernels, linear (Gaussian, in closed form), or auto (by a test).
     noise : {'any', 'gaussian'}
@@ -366,6 +368,7 @@ class GraphParameters:
         *,
         method: str = "fansite-anm",
         dag: bool = False,
+        graph_block: str = "auto",
         equations: str = "auto",
         noise: str = "any",
         scale: str = "auto",
@@ -414,6 +417,7 @@ class GraphParameters:
     ) -> None:
         self.method = method
         self.dag = dag
+        self.graph_block = graph_block
         self.equations = equations
         self.noise = noise
         self.scale = scale
