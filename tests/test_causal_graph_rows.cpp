@@ -76,6 +76,8 @@ TEST(GraphRows, OfSomeRowsAreTheirs) {
   EXPECT_THAT(some.groups, ElementsAre(0, 0, 1));
   EXPECT_EQ(some.worth, 0.7);
   EXPECT_THAT(some.blocks(), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(rows.first_of_each_group(), ElementsAre(0, 1, 3));
+  EXPECT_THAT(GraphRows().first_of_each_group(), IsEmpty());
   EXPECT_THAT(GraphRows().blocks(), IsEmpty());
   EXPECT_EQ((GraphRows{{}, {1, 0, 1}, 1}.by_unit(Vector{{1, 10, 100}})), (Vector{{10, 101}}));
 }
@@ -203,6 +205,55 @@ TEST(GraphRows, WhatOneGroupAloneShowsIsNotKnownWithoutIt) {
   }
 }
 
+// Of a linear regression, by the inverse of what a block leaves of itself.
+TEST(GraphRows, WhatIsLeftOfABlockIsAsWideAsItsLeverageSays) {
+  const Matrix values = standardised(linear_chain(60, 3, 8));
+  RegressionParams lines;
+  lines.widths = {};
+  for (const int length : {2, 20}) {  // fewer rows than lines, and more
+    const Regression regression(values, lines, Key{1}, {}, {{}, in_a_row(60, length), 1});
+    const Vector found = regression.residuals(std::array{2}, std::array{0, 1}).leverage.col(0);
+    Matrix x(60, 3);
+    x << Vector::Ones(60), values.leftCols(2);
+    const Matrix hat = x * (x.transpose() * x).inverse() * x.transpose();
+    for (int first = 0; first < 60; first += length) {
+      const Matrix wider = (Matrix::Identity(length, length) - hat.block(first, first, length, length)).inverse();
+      const Vector expected = 1 - wider.diagonal().array().inverse();
+      EXPECT_LT((found.segment(first, length) - expected).cwiseAbs().maxCoeff(), 1e-3);
+    }
+  }
+}
+
+// What a block shows of the noise, other blocks must show too.
+TEST(GraphRows, ABlocksOwnNoiseIsNotLearntFromIt) {
+  Random random(Key{31});
+  const std::vector<int> groups = in_a_row(2000, 200);
+  Vector residuals(2000), own(10);
+  for (double& mean : own) mean = random.normal();
+  for (Index row = 0; row < 2000; ++row) {
+    residuals[row] = own[groups[static_cast<std::size_t>(row)]] + random.normal();
+  }
+  const GraphRows plain, in_blocks{{}, groups, 1};
+  for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
+    const double all = surprisals(residuals, noise).mean();
+    EXPECT_LT(surprisals(residuals, noise, groups, plain).mean(), all - 0.2) << name(noise);
+    // As levels that name the block, and as levels that two blocks share.
+    std::vector<int> pairs;
+    for (const int group : groups) pairs.push_back(group % 5);
+    EXPECT_NEAR(surprisals(residuals, noise, groups, in_blocks).mean(), all, 1e-9) << name(noise);
+    EXPECT_GT(surprisals(residuals, noise, pairs, in_blocks).mean(), all - 0.05) << name(noise);
+  }
+  // Noise of another width in every second block is one that other blocks show.
+  std::vector<int> wide;
+  for (Index row = 0; row < 2000; ++row) {
+    wide.push_back(groups[static_cast<std::size_t>(row)] % 2);
+    residuals[row] = (wide.back() == 1 ? 5 : 1) * random.normal();
+  }
+  for (const NoiseDistribution noise : {NoiseDistribution::any, NoiseDistribution::gaussian}) {
+    EXPECT_LT(surprisals(residuals, noise, wide, in_blocks).mean(), surprisals(residuals, noise).mean() - 0.2);
+  }
+}
+
 TEST(GraphRows, EntropiesOfWeightedResidualsAreThoseOfRepeatedOnes) {
   Random random(Key{7});
   Vector residuals(400), weights(400);
@@ -250,13 +301,21 @@ std::unique_ptr<LevelModel> model_of(bool ordered, std::vector<int> groups, int 
   return ordered ? ordered_model(std::move(groups), count, rows) : nominal_model(std::move(groups), count, rows);
 }
 
+/// Of coefficients, but for intercepts.
+Matrix with_ridge(const LevelModel& model, Matrix hessian) {
+  hessian.diagonal().tail(hessian.rows() - model.intercepts()).array() += 1;
+  return hessian;
+}
+
+/// All parameters, by Newton's method.
 Vector fitted(const LevelModel& model, const Matrix& features, Vector parameters) {
   const Index count = model.coefficients(features.cols());
   for (int step = 0; step < 50; ++step) {
     const LevelModel::Derivatives at = model.derivatives(features, parameters);
-    Matrix hessian = at.hessian.bottomRightCorner(count, count).selfadjointView<Eigen::Lower>();
-    hessian.diagonal().array() += 1;
-    parameters.tail(count) -= hessian.llt().solve(at.gradient.tail(count) + parameters.tail(count));
+    const Matrix hessian = with_ridge(model, at.hessian).selfadjointView<Eigen::Lower>();
+    Vector gradient = at.gradient;
+    gradient.tail(count) += parameters.tail(count);
+    parameters -= hessian.llt().solve(gradient);
   }
   return parameters;
 }
@@ -297,10 +356,7 @@ TEST(GraphRows, LevelsLeftOutInBlocksAreAlmostFitsWithoutThem) {
         Vector start = Vector::Zero(model->intercepts() + model->coefficients(kFeatures));
         start.head(model->intercepts()) = model->intercepts_of_shares();
         const Vector all = fitted(*model, features, start);
-        const Index coefficients = model->coefficients(kFeatures);
-        Matrix hessian = model->derivatives(features, all).hessian.bottomRightCorner(coefficients, coefficients);
-        hessian.diagonal().array() += 1;
-        const Vector found = model->left_out(features, all, hessian.llt().matrixL());
+        const Vector found = model->left_out(features, all, with_ridge(*model, model->derivatives(features, all).hessian));
         std::vector<int> block(static_cast<std::size_t>(length));
         std::iota(block.begin(), block.end(), 24);
         std::vector<int> of_others, of_block;
@@ -369,6 +425,53 @@ TEST(GraphRows, IndependentWalksAreLinkedUnlessInBlocks) {
   EXPECT_THAT(find(walks, {{}, in_a_row(400, 80), 1}).edges, IsEmpty());
 }
 
+// Ten sites, each with a mean of its own: a column that names the site, or the region of two sites, tells nothing that
+// holds at another site.
+TEST(GraphRows, LevelsThatNameGroupsTellNothing) {
+  constexpr Index kRows = 1000;
+  const std::vector<int> sites = in_a_row(kRows, 100);
+  for (const bool binary : {false, true}) {
+    for (const ColumnKind kind : {ColumnKind::nominal, ColumnKind::ordered}) {
+      for (const int sites_of_level : {1, 2}) {
+        SCOPED_TRACE(testing::Message() << (binary ? "binary" : "number") << ", kind " << static_cast<int>(kind) << ", "
+                                        << sites_of_level << " sites to a level");
+        Random random(Key{41});
+        Vector own(10);
+        for (double& mean : own) mean = 1.5 * random.normal();
+        Matrix values(kRows, 2);
+        for (Index row = 0; row < kRows; ++row) {
+          const int site = sites[static_cast<std::size_t>(row)];
+          const double y = own[site] + random.normal();
+          values.row(row) << site % (10 / sites_of_level), binary ? (y > 0 ? 1.0 : 0.0) : y;
+        }
+        NoProgress silent;
+        const std::vector<ColumnKind> kinds = {kind, binary ? ColumnKind::nominal : ColumnKind::continuous};
+        const auto edges = [&](const GraphRows& rows) {
+          return find_additive_noise_graph(GraphTable{values, kinds, {}, {}, rows}, anything(2), {}, silent).edges;
+        };
+        EXPECT_THAT(edges({}), SizeIs(1));
+        EXPECT_THAT(edges({{}, sites, 1}), IsEmpty());
+      }
+    }
+  }
+}
+
+// Two rows that stand there twice are no reason to look for curves.
+TEST(GraphRows, AFewCopiesLeaveLinearTablesLinear) {
+  Matrix values = linear_chain(800, 3, 17);
+  values.row(1) = values.row(0);
+  values.row(3) = values.row(2);
+  std::vector<int> groups = in_a_row(800, 1);
+  groups[1] = 0;
+  groups[3] = 2;
+  const AdditiveNoiseResult found = find(values, {{}, groups, 1});
+  EXPECT_TRUE(found.linear);
+  EXPECT_THAT(found.edges, SizeIs(2));
+  EXPECT_FALSE(find(curved_table(800, 17), {{}, groups, 1}).linear);
+  // Fewer groups than the test asks for.
+  EXPECT_FALSE(find(values, {{}, in_a_row(800, 2), 1}).linearity.tested);
+}
+
 TEST(GraphRows, WeightsSayWhichRowsThereShouldBe) {
   // x1 follows x0 in the first half and the opposite of it in the second, which counts next to nothing.
   const Matrix values = table(800, 2, 12, [row = 0](Random&, auto&& x) mutable {
@@ -384,6 +487,9 @@ TEST(GraphRows, WeightsSayWhichRowsThereShouldBe) {
     ASSERT_THAT(found.edges, SizeIs(1));
     // ½ ln of the variances: 1.25 alone, 0.25 given x0.
     EXPECT_NEAR(found.edges[0].existence.value, 0.5 * std::log(5), 0.1) << name(form);
+    // The half that hardly counts has residuals that grow with |x0|.
+    EXPECT_TRUE(found.additivity.applicable && found.additivity.additive) << name(form);
+    EXPECT_LT(found.additivity.correlation, 0.2) << name(form);
     // As of the first half alone, or nearly.
     const Matrix half = values.topRows(400);
     EXPECT_NEAR(found.edges[0].existence.standard_error, find(half, {}, gaussian).edges[0].existence.standard_error,

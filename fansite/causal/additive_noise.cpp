@@ -305,9 +305,12 @@ class ScaledSearch {
     check(!linear_ || numbers,
           "[dag] linear equations are for numbers without missing cells. Use kernels, which take levels and draw what "
           "is missing.");
-    // The test takes rows for equal and independent.
-    const bool asked = params_.equations == EquationForm::automatic && numbers && table.rows.plain() &&
-                       values.rows() >= kFewestLinearRows;
+    // The test takes rows for equal and independent: it is asked of the first of each group.
+    const std::vector<int> first = table.rows.first_of_each_group();
+    const bool equal = table.rows.weights.size() == 0 && table.rows.worth == 1;
+    const Index independent = first.empty() ? values.rows() : std::ssize(first);
+    const bool asked =
+        params_.equations == EquationForm::automatic && numbers && equal && independent >= kFewestLinearRows;
     if (linear_ || asked) {
       Equations lines = Equations::linear_gaussian(values, key, table.rows);
       if (asked) {
@@ -315,7 +318,7 @@ class ScaledSearch {
         GraphSearch search(scores, constraints, penalty(scores), params_.max_parents, progress_);
         ParentSets parents = search.start();
         search.climb(parents);
-        linearity_ = test_linear_gaussian(values, parents, progress_);
+        linearity_ = test_linear_gaussian(first.empty() ? values : Matrix(values(first, Eigen::all)), parents, progress_);
         linear_ = linearity_.holds;
       }
       if (linear_) return lines;

@@ -43,6 +43,13 @@ void by_group(Vector& sizes, const std::vector<int>& groups) {
   }
 }
 
+// So that inner products are weighted, of what has mean 0.
+Vector weighted(const Vector& scores, const Vector& weights) {
+  if (weights.size() == 0) return scores;
+  const double mean = scores.dot(weights) / weights.sum();
+  return (scores.array() - mean) * weights.array().sqrt();
+}
+
 // The size of what is left of a child, as normal scores, against g and g² − 1 of each parent's normal scores g:
 // z-scores of the correlations. Residuals are scaled to the variance that leaving rows out has not touched, (1 − h)·σ².
 Sign strongest_sign(const Equations& equations, int child, const std::vector<int>& parents) {
@@ -55,7 +62,9 @@ Sign strongest_sign(const Equations& equations, int child, const std::vector<int
   const Residuals left = regression.residuals(std::span(&child, 1), parents, rows);
   Vector sizes = left.left_out.col(0).array().abs() * (1 - left.leverage.col(0).array()).max(0).sqrt();
   if (discrete > 0) by_group(sizes, equations.groups_of(child, parents));
-  const Vector size = normal_scores(sizes);
+  const Vector& of_table = equations.counts().weights;
+  const Vector weights = of_table.size() == 0 || rows.empty() ? of_table : Vector(of_table(rows));
+  const Vector size = weighted(normal_scores(sizes), weights);
   const double n = std::sqrt(equations.independent(size.size()));
   sign.rows = equations.independent(size.size());
   for (const int parent : parents) {
@@ -64,8 +73,8 @@ Sign strongest_sign(const Equations& equations, int child, const std::vector<int
     const auto column = regression.values().col(parent);
     const Vector g = normal_scores(rows.empty() ? Vector(column) : Vector(column(rows)));
     const Vector bulge = g.array().square() - g.squaredNorm() / static_cast<double>(g.size());
-    for (const Vector* other : {&g, &bulge}) {
-      const double z = std::abs(n * size.dot(*other) / (size.norm() * other->norm()));
+    for (const Vector& other : {weighted(g, weights), weighted(bulge, weights)}) {
+      const double z = std::abs(n * size.dot(other) / (size.norm() * other.norm()));
       if (z > sign.z) {
         sign.z = z;
         sign.parent = parent;

@@ -104,7 +104,7 @@ Vector Equations::of_child(const Draw& draw, int child, std::span<const int> par
   const GraphRows of_rows = rows.empty() || counts().plain() ? counts() : counts().of_rows(rows);
   if (!discrete(child)) {
     const Residuals left = draw.regression->residuals(std::span(&child, 1), parents, rows);
-    return fansite::causal::surprisals(left.left_out.col(0), noise, groups_of(draw, child, parents), of_rows.weights);
+    return fansite::causal::surprisals(left.left_out.col(0), noise, groups_of(draw, child, parents), of_rows);
   }
   const Levels& levels = *levels_[static_cast<std::size_t>(child)];
   const std::vector<int> groups = those(draw.groups[static_cast<std::size_t>(child)], rows);
@@ -134,7 +134,7 @@ std::vector<Vector> Equations::of_draw(const Draw& draw, std::span<const int> ch
     }
     const auto left = shared.left_out.col(next++);
     result.push_back(alike ? fansite::causal::surprisals(left, noise, counts().weights)
-                           : fansite::causal::surprisals(left, noise, groups, counts().weights));
+                           : fansite::causal::surprisals(left, noise, groups, counts()));
   }
   return result;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "fansite/base/text.h"
 #include "fansite/causal/constrained_graph.h"
 #include "fansite/context/dependent_rows.h"
@@ -21,8 +23,12 @@ AdditiveNoiseParams completed(const Context& context, const Parameters& paramete
   return params;
 }
 
+std::optional<Context> in_blocks(const Context& context, const Parameters& parameters) {
+  return with_dependence(context, parameters.as<FansiteAnmParams>().graph_block, "graph_block");
+}
+
 GraphTable table_of(const Context& context, const Parameters& parameters) {
-  const auto dependent = with_dependence(context, parameters.as<FansiteAnmParams>().graph_block, "graph_block");
+  const auto dependent = in_blocks(context, parameters);
   return {context.tame().values, context.facts().kinds, {}, context.context_columns(),
           GraphRows::of_table(dependent ? dependent->data() : context.data())};
 }
@@ -142,6 +148,7 @@ GraphMethod fansite_anm() {
              .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteAnmParams();
   row.run = run;
+  row.check_table = [](const Context& context, const Parameters& parameters) { in_blocks(context, parameters); };
   row.check_checkpoint = [](const Context& context, const Parameters& parameters) {
     check_checkpoint(table_of(context, parameters), completed(context, parameters));
   };

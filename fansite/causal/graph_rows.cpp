@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "fansite/base/hash.h"
 
@@ -33,6 +34,15 @@ Blocks GraphRows::blocks() const {
   Blocks result;
   for (auto& [group, rows] : rows_of) {
     if (rows.size() > 1) result.push_back(std::move(rows));
+  }
+  return result;
+}
+
+std::vector<int> GraphRows::first_of_each_group() const {
+  std::vector<int> result;
+  std::set<int> seen;
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    if (seen.insert(groups[row]).second) result.push_back(static_cast<int>(row));
   }
   return result;
 }

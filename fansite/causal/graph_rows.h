@@ -27,6 +27,8 @@ struct GraphRows {
   GraphRows of_rows(const std::vector<int>& rows) const;
   /// Groups of more than one row.
   Blocks blocks() const;
+  /// The first row of each group, ascending; empty where there are none.
+  std::vector<int> first_of_each_group() const;
   /// How many equal, independent rows tell as much as so many of these.
   double independent(Index rows) const;
   /// Sums over groups, or the values where there are none.

@@ -23,7 +23,7 @@ constexpr double kFewestRows = 20;            // with both
 
 struct LeftOver {
   std::vector<int> variable;
-  Matrix scores, there;  // normal scores of what is left, 0 where the variable is missing; 1 where it is not
+  Matrix scores, weights;  // normal scores of what is left, and what its row weighs: 0 where the variable is missing
 };
 
 // A copy of a column is told elsewhere.
@@ -40,7 +40,8 @@ LeftOver left_over(const Equations& equations, const std::vector<std::vector<int
     if (!equations.discrete(j) && !repeats(values, j, result.variable)) result.variable.push_back(j);
   }
   const auto count = static_cast<Index>(result.variable.size());
-  result.scores = result.there = Matrix::Zero(equations.rows(), count);
+  result.scores = result.weights = Matrix::Zero(equations.rows(), count);
+  const Vector& of_rows = equations.counts().weights;
   const SingleThreadedBlas one_thread_each;
   parallel_for(count, [&](Index k) {
     throw_if_interrupted(progress);
@@ -53,7 +54,7 @@ LeftOver left_over(const Equations& equations, const std::vector<std::vector<int
     for (Index i = 0; i < scores.size(); ++i) {
       const Index row = rows.empty() ? i : rows[static_cast<std::size_t>(i)];
       result.scores(row, k) = scores[i];
-      result.there(row, k) = 1;
+      result.weights(row, k) = of_rows.size() > 0 ? of_rows[row] : 1.0;
     }
   });
   return result;
@@ -68,10 +69,11 @@ std::vector<HiddenCause> find_hidden_causes(const Equations& equations, const st
   const Index d = left.scores.cols();
   Matrix lines(left.scores.rows(), d), bulges = lines;
   for (Index k = 0; k < d; ++k) {
-    lines.col(k) = fansite::standardised(left.scores.col(k), left.there.col(k));
-    bulges.col(k) = fansite::standardised(left.scores.col(k).cwiseAbs2(), left.there.col(k));
+    lines.col(k) = fansite::standardised(left.scores.col(k), left.weights.col(k));
+    bulges.col(k) = fansite::standardised(left.scores.col(k).cwiseAbs2(), left.weights.col(k));
   }
-  const Matrix rows = left.there.transpose() * left.there;
+  const Matrix roots = left.weights.cwiseSqrt();
+  const Matrix rows = roots.transpose() * roots;
   const Matrix straight = lines.transpose() * lines, bent = lines.transpose() * bulges;
   const double worth = equations.independent(equations.rows()) / static_cast<double>(equations.rows());
   const double tests = 3.0 * static_cast<double>(d * (d - 1) / 2);

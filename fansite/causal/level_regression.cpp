@@ -64,11 +64,9 @@ class Fit {
 
   // Empty if there is none.
   Vector left_out(const Vector& parameters) const {
-    const Index first = model_.intercepts(), count = parameters.size() - first;
-    Matrix lower = model_.derivatives(features_, parameters).hessian.bottomRightCorner(count, count);
-    lower.diagonal() += ridge_.tail(count);
-    if (!factorise(lower)) return {};
-    return model_.left_out(features_, parameters, lower);
+    Matrix hessian = model_.derivatives(features_, parameters).hessian;
+    hessian.diagonal() += ridge_;
+    return model_.left_out(features_, parameters, hessian);
   }
 
  private:

@@ -39,6 +39,8 @@ struct GraphMethod : Method {
   std::function<GraphAnswer(const GraphProblem&, const Parameters&)> run;
   /// Throws, before the boundaries are found, what run would for its checkpoint; null: it has none.
   std::function<void(const Context&, const Parameters&)> check_checkpoint;
+  /// Throws, before the boundaries are found, what run would for parameters that do not fit the table; null: all do.
+  std::function<void(const Context&, const Parameters&)> check_table;
 };
 
 MethodList<GraphMethod>& graph_methods();

@@ -33,7 +33,7 @@ Matrix standardised(const MatrixView& values);
 /// What regression on the same parents leaves of several targets.
 struct Residuals {
   Matrix left_out;  ///< rows × targets: x_t − f(parents), f fitted without the row, and without its group
-  Matrix leverage;  ///< rows × targets: the row's own weight in its fitted value, in [0, 1)
+  Matrix leverage;  ///< rows × targets, in [0, 1): left_out has the noise's variance times 1/(1 − leverage)
 };
 
 class KernelFeatures;

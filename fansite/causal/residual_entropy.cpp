@@ -26,15 +26,22 @@ Vector gaussian_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weig
 }
 
 // Each under the mean and variance of the others: groups are small, and their own values would flatter them.
-Vector left_out_gaussian_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weights, double least_spread) {
-  const Vector w = weights.size() > 0 ? weights : Vector(Vector::Ones(e.size()));
+Vector left_out_gaussian_surprisals(const Eigen::Ref<const Vector>& e, const GraphRows& counts, double least_spread) {
+  const Vector w = counts.weights.size() > 0 ? counts.weights : Vector(Vector::Ones(e.size()));
+  const Vector wx = w.cwiseProduct(e), wx2 = wx.cwiseProduct(e);
+  Vector own = w, own_sum = wx, own_squares = wx2;  // of the row, or of its block
+  for (const std::vector<int>& block : counts.blocks()) {
+    own(block).setConstant(w(block).sum());
+    own_sum(block).setConstant(wx(block).sum());
+    own_squares(block).setConstant(wx2(block).sum());
+  }
   const double all = w.sum(), sum = w.dot(e), squares = w.dot(e.cwiseAbs2());
   Vector result(e.size());
   for (Index i = 0; i < e.size(); ++i) {
-    const double x = e[i], others = all - w[i];
-    const double mean = (sum - w[i] * x) / others;
-    const double variance = std::max((squares - w[i] * x * x) / others - mean * mean, least_spread * least_spread);
-    result[i] = 0.5 * std::log(2 * std::numbers::pi * variance) + (x - mean) * (x - mean) / (2 * variance);
+    const double others = all - own[i];
+    const double mean = (sum - own_sum[i]) / others;
+    const double variance = std::max((squares - own_squares[i]) / others - mean * mean, least_spread * least_spread);
+    result[i] = 0.5 * std::log(2 * std::numbers::pi * variance) + (e[i] - mean) * (e[i] - mean) / (2 * variance);
   }
   return result;
 }
@@ -61,46 +68,31 @@ class GridDensity {
   GridDensity(const Vector& points, const Vector& weights, double bandwidth)
       : step_(bandwidth / kStepsPerBandwidth), low_(points.minCoeff() - kReach * bandwidth) {
     const double range = points.maxCoeff() + kReach * bandwidth - low_;
-    const auto cells = static_cast<std::size_t>(range / step_) + 2;
-    std::vector<double> mass(cells, 0.0);
-    for (Index i = 0; i < points.size(); ++i) {
-      const auto [cell, share] = place_of(points[i]);
-      const double weight = weights.size() > 0 ? weights[i] : 1.0;
-      mass[cell] += weight * (1 - share);
-      mass[cell + 1] += weight * share;
-    }
-    const auto reach = static_cast<std::ptrdiff_t>(kReach * kStepsPerBandwidth);
-    std::vector<double> kernel;
-    for (std::ptrdiff_t k = 0; k <= reach; ++k) {
+    cells_ = static_cast<std::size_t>(range / step_) + 2;
+    for (std::ptrdiff_t k = 0; k <= kReachOnGrid; ++k) {
       const double z = static_cast<double>(k) / kStepsPerBandwidth;
-      kernel.push_back(std::exp(-0.5 * z * z) / (std::sqrt(2 * std::numbers::pi) * bandwidth));
+      kernel_.push_back(std::exp(-0.5 * z * z) / (std::sqrt(2 * std::numbers::pi) * bandwidth));
     }
-    values_.assign(cells, 0.0);
-    for (std::size_t c = 0; c < cells; ++c) {
-      if (mass[c] == 0) continue;
-      const auto here = static_cast<std::ptrdiff_t>(c);
-      const auto first = std::max<std::ptrdiff_t>(0, here - reach);
-      const auto last = std::min(static_cast<std::ptrdiff_t>(cells) - 1, here + reach);
-      for (std::ptrdiff_t k = first; k <= last; ++k) {
-        values_[static_cast<std::size_t>(k)] += mass[c] * kernel[static_cast<std::size_t>(std::abs(k - here))];
-      }
-    }
-    own_ = kernel[0];
-    one_off_ = kernel[1];
+    values_ = sums(points, weights);
   }
 
   /// Σ of the kernels of all points but x itself, which is one of them and has this weight.
   double of_others(double x, double weight) const {
     const auto [cell, share] = place_of(x);
-    const double all = (1 - share) * values_[cell] + share * values_[cell + 1];
     // Its mass lies on two cells and is read from both.
-    const double own = ((1 - share) * (1 - share) + share * share) * own_ + 2 * share * (1 - share) * one_off_;
-    return std::max(all - weight * own, 0.0);
+    const double own = ((1 - share) * (1 - share) + share * share) * kernel_[0] + 2 * share * (1 - share) * kernel_[1];
+    return std::max(at(values_, x) - weight * own, 0.0);
+  }
+  /// Σ of the kernels of all points but these, which are some of them, at each of these.
+  Vector of_others(const Vector& points, const Vector& weights) const {
+    const std::vector<double> own = sums(points, weights);
+    return points.unaryExpr([&](double x) { return std::max(at(values_, x) - at(own, x), 0.0); });
   }
 
  private:
   static constexpr double kStepsPerBandwidth = 6;
   static constexpr double kReach = 4;  // bandwidths
+  static constexpr std::ptrdiff_t kReachOnGrid = static_cast<std::ptrdiff_t>(kReach * kStepsPerBandwidth);
 
   std::pair<std::size_t, double> place_of(double x) const {
     const double place = (x - low_) / step_;
@@ -108,14 +100,41 @@ class GridDensity {
     return {static_cast<std::size_t>(cell), place - cell};
   }
 
+  // Σ of the kernels of the points, at every cell.
+  std::vector<double> sums(const Vector& points, const Vector& weights) const {
+    std::vector<double> mass(cells_, 0.0), result(cells_, 0.0);
+    for (Index i = 0; i < points.size(); ++i) {
+      const auto [cell, share] = place_of(points[i]);
+      const double weight = weights.size() > 0 ? weights[i] : 1.0;
+      mass[cell] += weight * (1 - share);
+      mass[cell + 1] += weight * share;
+    }
+    for (std::size_t c = 0; c < cells_; ++c) {
+      if (mass[c] == 0) continue;
+      const auto here = static_cast<std::ptrdiff_t>(c);
+      const auto first = std::max<std::ptrdiff_t>(0, here - kReachOnGrid);
+      const auto last = std::min(static_cast<std::ptrdiff_t>(cells_) - 1, here + kReachOnGrid);
+      for (std::ptrdiff_t k = first; k <= last; ++k) {
+        result[static_cast<std::size_t>(k)] += mass[c] * kernel_[static_cast<std::size_t>(std::abs(k - here))];
+      }
+    }
+    return result;
+  }
+
+  double at(const std::vector<double>& values, double x) const {
+    const auto [cell, share] = place_of(x);
+    return (1 - share) * values[cell] + share * values[cell + 1];
+  }
+
   double step_, low_;
-  std::vector<double> values_;
-  double own_ = 0, one_off_ = 0;
+  std::size_t cells_ = 0;
+  std::vector<double> kernel_, values_;
 };
 
 // Kernel estimate of v = asinh(e/2σ), which is nearly linear in the bulk and logarithmic in the tails, so that one
 // bandwidth serves both; p(e) = p(v) / (2σ cosh v).
-Vector kernel_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weights) {
+Vector kernel_surprisals(const Eigen::Ref<const Vector>& e, const GraphRows& counts) {
+  const Vector& weights = counts.weights;
   const double n = weights.size() > 0 ? weights.sum() : static_cast<double>(e.size());
   const auto [middle, quartiles, wide] = spread_of({e.begin(), e.end()});
   const double deviation = std::sqrt((e.array() - e.mean()).square().mean());
@@ -129,11 +148,23 @@ Vector kernel_surprisals(const Eigen::Ref<const Vector>& e, const Vector& weight
   const GridDensity density(v, weights, bandwidth);
   // A point far from all others has some density still: that of a wide distribution with a small weight.
   constexpr double kShare = 0.02;
+  Vector by_others(e.size()), others(e.size());
+  for (Index i = 0; i < e.size(); ++i) {
+    const double weight = weights.size() > 0 ? weights[i] : 1.0;
+    by_others[i] = density.of_others(v[i], weight);
+    others[i] = n - weight;
+  }
+  for (const std::vector<int>& block : counts.blocks()) {
+    const Vector of_block = weights.size() > 0 ? Vector(weights(block)) : Vector();
+    const double weight = weights.size() > 0 ? of_block.sum() : static_cast<double>(block.size());
+    if (weight >= n) continue;  // there are no others
+    by_others(block) = density.of_others(Vector(v(block)), of_block);
+    others(block).setConstant(n - weight);
+  }
   Vector result(e.size());
   for (Index i = 0; i < e.size(); ++i) {
     const double tail = 0.5 * std::exp(-std::abs(v[i]));
-    const double weight = weights.size() > 0 ? weights[i] : 1.0;
-    const double p = (1 - kShare) * density.of_others(v[i], weight) / (n - weight) + kShare * tail;
+    const double p = (1 - kShare) * by_others[i] / others[i] + kShare * tail;
     result[i] = -std::log(p) + std::log(scale * std::cosh(v[i]));
   }
   return result;
@@ -145,11 +176,12 @@ Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution d
   if (distribution == NoiseDistribution::gaussian || residuals.size() < 3) {
     return gaussian_surprisals(residuals, weights);
   }
-  return kernel_surprisals(residuals, weights);
+  return kernel_surprisals(residuals, {weights});
 }
 
 Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
-                  const std::vector<int>& groups, const Vector& weights) {
+                  const std::vector<int>& groups, const GraphRows& counts) {
+  const Vector& weights = counts.weights;
   const Vector pooled = surprisals(residuals, distribution, weights);
   std::map<int, std::vector<int>> rows_of;
   for (std::size_t i = 0; i < groups.size(); ++i) rows_of[groups[i]].push_back(static_cast<int>(i));
@@ -158,18 +190,27 @@ Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution d
   Vector own = pooled, rows = Vector::Zero(pooled.size());
   for (const auto& [group, members] : rows_of) {
     if (members.size() < kFewestInGroup) continue;
-    for (const int row : members) rows[row] = static_cast<double>(members.size());
-    const Vector e = residuals(members), w = weights.size() > 0 ? Vector(weights(members)) : Vector();
-    const Vector of_mean_one = weights.size() > 0 ? Vector(w / w.mean()) : Vector();
+    const GraphRows of_group = counts.of_rows(members);  // of mean weight 1
+    const Vector e = residuals(members);
+    Vector found, others = Vector::Constant(e.size(), static_cast<double>(members.size()));
     if (distribution == NoiseDistribution::gaussian) {
-      own(members) = left_out_gaussian_surprisals(e, w, std::max(kLeastShare * spread, kLeastSpread));
-      continue;
+      found = left_out_gaussian_surprisals(e, of_group, std::max(kLeastShare * spread, kLeastSpread));
+    } else {
+      // All rows are a mixture of the groups, so p_group ≤ p_all / share: where values repeat, an estimate from a few
+      // rows that happen to be equal would know no bound.
+      const double rows_of_group = weights.size() > 0 ? weights(members).sum() : static_cast<double>(members.size());
+      const double log_share = std::log(rows_of_group / static_cast<double>(groups.size()));
+      found = kernel_surprisals(e, of_group).cwiseMax((pooled(members).array() + log_share).matrix());
     }
-    // All rows are a mixture of the groups, so p_group ≤ p_all / share: where values repeat, an estimate from a few
-    // rows that happen to be equal would know no bound.
-    const double rows_of_group = weights.size() > 0 ? w.sum() : static_cast<double>(members.size());
-    const double log_share = std::log(rows_of_group / static_cast<double>(groups.size()));
-    own(members) = kernel_surprisals(e, of_mean_one).cwiseMax((pooled(members).array() + log_share).matrix());
+    for (const std::vector<int>& block : of_group.blocks()) {
+      others(block).setConstant(static_cast<double>(members.size() - block.size()));
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto at = static_cast<Index>(i);
+      if (others[at] < static_cast<double>(kFewestInGroup)) continue;  // what other blocks do not show is not known
+      own[members[i]] = found[at];
+      rows[members[i]] = others[at];
+    }
   }
   Vector best = pooled;
   for (const double rows_of_all : {500.0, 50.0, 5.0}) {

@@ -8,6 +8,7 @@
 
 #include "fansite/base/matrix.h"
 #include "fansite/base/parameters.h"
+#include "fansite/causal/graph_rows.h"
 
 namespace fansite::causal {
 
@@ -27,8 +28,9 @@ Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution d
 
 /// The same where the noise of rows of the same group (of the discrete parents' levels) may have a distribution of its
 /// own: p = w p_group + (1 − w) p_all, w = n / (n + κ) with n rows in the group. The κ with the least mean is taken,
-/// infinite (one distribution for all) among them.
+/// infinite (one distribution for all) among them. `counts`: how much the rows tell; what is a group's own is learnt
+/// outside a row's block, and n counts the rows there.
 Vector surprisals(const Eigen::Ref<const Vector>& residuals, NoiseDistribution distribution,
-                  const std::vector<int>& groups, const Vector& weights = {});
+                  const std::vector<int>& groups, const GraphRows& counts = {});
 
 }  // namespace fansite::causal

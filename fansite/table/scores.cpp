@@ -8,9 +8,9 @@
 
 namespace fansite {
 
-Vector standardised(const Vector& values, const Vector& there) {
-  const double count = std::max(there.sum(), 1.0);
-  const Vector centred = (values.array() - values.dot(there) / count) * there.array();
+Vector standardised(const Vector& values, const Vector& weights) {
+  const double count = std::max(weights.sum(), 1.0);
+  const Vector centred = (values.array() - values.dot(weights) / count) * weights.array().sqrt();
   const double deviation = std::sqrt(centred.squaredNorm() / count);
   return deviation > 1e-6 ? Vector(centred / deviation) : Vector(Vector::Zero(values.size()));
 }

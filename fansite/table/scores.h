@@ -21,7 +21,8 @@ struct ColumnScores {
 ColumnScores column_scores(const Dataset& data, const TableFacts& facts, const std::vector<Index>& rows,
                            std::size_t most_columns);
 
-/// Mean 0 and variance 1 where `there` is 1, 0 elsewhere; all 0 for what does not vary.
-Vector standardised(const Vector& values, const Vector& there);
+/// Mean 0 and variance 1 under weights of the rows, 0 where there is no cell, times their roots, so that inner products
+/// are weighted sums; all 0 for what does not vary.
+Vector standardised(const Vector& values, const Vector& weights);
 
 }  // namespace fansite

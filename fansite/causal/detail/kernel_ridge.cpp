@@ -228,6 +228,25 @@ class LeaveOut {
     return result;
   }
 
+  // Of a row in a block 1 − 1/[(I − H)⁻¹]_ii: what is left of it has σ² [(I − H)⁻¹]_ii, as that of a single row has
+  // σ²/(1 − leverage).
+  Vector leverage() const {
+    Vector result = leverage_;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const auto& [smoother, others] = blocks_[b];
+      const bool few = smoother.rows() <= smoother.cols();
+      const Vector wider =
+          few ? Vector(others.solve(Matrix::Identity(smoother.rows(), smoother.rows())).diagonal())
+              : Vector(1 + (smoother * others.solve(Matrix::Identity(smoother.cols(), smoother.cols())))
+                               .cwiseProduct(smoother)
+                               .rowwise()
+                               .sum()
+                               .array());
+      result(problem_.blocks[b]) = 1 - wider.array().inverse();
+    }
+    return result;
+  }
+
  private:
   struct Block {
     Matrix smoother;
@@ -252,14 +271,15 @@ Matrix smoother(const RidgeProblem& problem, const MatrixOf<Real>& u, const Fact
   return result;
 }
 
-// Keeps for each target the fit with the least squares so far.
-void offer(RidgeFits& best, Index target, const Vector& left_out, const Vector& leverage) {
+// Keeps for each target the fit with the least squares so far. `left`: by the fit to all rows.
+void offer(RidgeFits& best, Index target, const LeaveOut& leave_out, const Vector& left) {
+  const Vector left_out = leave_out(left);
   const double squares = left_out.squaredNorm();
   double& least = best.squares[static_cast<std::size_t>(target)];
   if (squares >= least) return;
   least = squares;
   best.left_out.col(target) = left_out;
-  best.leverage.col(target) = leverage;
+  best.leverage.col(target) = leave_out.leverage();
 }
 
 RidgeFits none_yet(const RidgeProblem& problem) {
@@ -282,11 +302,11 @@ RidgeFits fits_in(const RidgeProblem& problem, double width, std::span<const dou
     const std::optional<Factor> lower = factor(features.diagonal, features.beside, ridge);
     if (!lower) continue;
     const Vector leverage = problem.line_leverage + leverages(features.u, *lower);
-    const LeaveOut left_out(problem, leverage, smoother(problem, features.u, *lower));
+    const LeaveOut leave_out(problem, leverage, smoother(problem, features.u, *lower));
     for (Index t = 0; t < problem.y.cols(); ++t) {
       const VectorOf<Real> slopes = solve(*lower, along[static_cast<std::size_t>(t)]).template cast<Real>();
       const Vector left = problem.y.col(t) - Vector(times(false, features.u, slopes).template cast<double>());
-      offer(best, t, left_out(left), leverage);
+      offer(best, t, leave_out, left);
     }
   }
   return best;
@@ -296,8 +316,8 @@ RidgeFits fits_in(const RidgeProblem& problem, double width, std::span<const dou
 
 RidgeFits linear_fits(const RidgeProblem& problem) {
   RidgeFits best = none_yet(problem);
-  const LeaveOut left_out(problem, problem.line_leverage, problem.lines);
-  for (Index t = 0; t < problem.y.cols(); ++t) offer(best, t, left_out(problem.y.col(t)), problem.line_leverage);
+  const LeaveOut leave_out(problem, problem.line_leverage, problem.lines);
+  for (Index t = 0; t < problem.y.cols(); ++t) offer(best, t, leave_out, problem.y.col(t));
   return best;
 }
 

@@ -5,6 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "fansite/causal/detail/kernel_features.h"
@@ -106,9 +107,10 @@ class OrderedModel final : public LevelModel {
     return result;
   }
 
-  Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const override {
+  Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& hessian) const override {
     const Slopes at = slopes(features, parameters);
-    Matrix smoother = features;
+    Matrix lower = hessian.bottomRightCorner(features.cols(), features.cols()), smoother = features;
+    if (!factorise(lower)) return {};
     solve_from_right(lower, smoother);
     Vector f(features.rows()), result(features.rows());
     for (Index i = 0; i < f.size(); ++i) {
@@ -116,9 +118,13 @@ class OrderedModel final : public LevelModel {
       const double others = std::max(1 - at.curvature[i] * leverage, kLeastOthers);
       f[i] = at.f[i] + leverage * at.gradient[i] / others;
     }
-    for (const std::vector<int>& block : blocks_) {
-      const Matrix of_block = smoother(block, Eigen::all);
-      f(block) = at.f(block) + step_without(of_block, scaled(of_block, at.curvature(block)), at.gradient(block));
+    if (!blocks_.empty()) {
+      const std::optional<Matrix> shifted = shifted_smoother(features, hessian);
+      if (!shifted) return {};
+      for (const std::vector<int>& block : blocks_) {
+        const Matrix of_block = (*shifted)(block, Eigen::all);
+        f(block) = at.f(block) + step_without(of_block, scaled(of_block, at.curvature(block)), at.gradient(block));
+      }
     }
     for (Index i = 0; i < result.size(); ++i) {
       const int group = groups_[static_cast<std::size_t>(i)];
@@ -129,6 +135,22 @@ class OrderedModel final : public LevelModel {
 
  private:
   double weight(std::size_t row) const { return weights_.size() > 0 ? weights_[static_cast<Index>(row)] : 1.0; }
+
+  // A L⁻ᵀ of the coefficients and of one shift of all thresholds, which keep their distances: to f it is a feature of
+  // −1 in every row.
+  std::optional<Matrix> shifted_smoother(const Matrix& features, const Matrix& hessian) const {
+    const Index m = features.cols();
+    Matrix lower = Matrix::Zero(1 + m, 1 + m);
+    const auto thresholds = hessian.topLeftCorner(last_, last_);
+    lower(0, 0) = 2 * thresholds.triangularView<Eigen::Lower>().toDenseMatrix().sum() - thresholds.diagonal().sum();
+    lower.bottomLeftCorner(m, 1) = hessian.bottomLeftCorner(m, last_).rowwise().sum();
+    lower.bottomRightCorner(m, m) = hessian.bottomRightCorner(m, m);
+    if (!factorise(lower)) return std::nullopt;
+    Matrix smoother(features.rows(), 1 + m);
+    smoother << Vector::Constant(features.rows(), -1), features;
+    solve_from_right(lower, smoother);
+    return smoother;
+  }
 
   // σ at both ends of each row's group, 1 and 0 at those that are infinite, and the loss as a function of f.
   struct Slopes {
@@ -222,12 +244,13 @@ class NominalModel final : public LevelModel {
     return result;
   }
 
-  Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const override {
+  Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& hessian) const override {
     Matrix u = predictors(features, parameters);
     const Matrix p = log_probabilities(u).array().exp();
     const Matrix mean = product(p, contrasts_), slope = slopes(mean);
     const Index q = contrasts_.cols(), m = features.cols(), rows = features.rows();
-    Matrix inverse = lower;
+    Matrix inverse = hessian.bottomRightCorner(q * m, q * m), of_all = hessian;
+    if (!factorise(inverse) || (!blocks_.empty() && !factorise(of_all))) return {};
     invert_factorised(inverse);
     inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
     std::vector<Matrix> leverage(static_cast<std::size_t>(rows), Matrix(q, q)), weight = leverage;
@@ -248,7 +271,7 @@ class NominalModel final : public LevelModel {
       const Vector step = others.partialPivLu().solve(slope.row(i).transpose());
       if (step.allFinite()) u.row(i) += (of_row * step).transpose();
     }
-    if (!blocks_.empty()) leave_out_blocks(features, slope, weight, lower, predictors(features, parameters), u);
+    if (!blocks_.empty()) leave_out_blocks(features, slope, weight, of_all, predictors(features, parameters), u);
     const Matrix logs = log_probabilities(u);
     Vector result(rows);
     for (Index i = 0; i < rows; ++i) {
@@ -259,17 +282,20 @@ class NominalModel final : public LevelModel {
   }
 
  private:
-  // Of blocks of rows, whose predictors stand side by side, those of one row together.
+  // Of blocks of rows, whose predictors stand side by side, those of one row together. `lower`: of all parameters.
   void leave_out_blocks(const Matrix& features, const Matrix& slope, const std::vector<Matrix>& curvature,
                         const Matrix& lower, const Matrix& before, Matrix& after) const {
     const Index q = contrasts_.cols(), m = features.cols();
     for (const std::vector<int>& block : blocks_) {
       const auto count = static_cast<Index>(block.size());
-      Matrix s = Matrix::Zero(count * q, q * m), ws(count * q, q * m);
+      Matrix s = Matrix::Zero(count * q, q + q * m), ws(count * q, q + q * m);
       Vector g(count * q);
       for (Index i = 0; i < count; ++i) {
         const int row = block[static_cast<std::size_t>(i)];
-        for (Index a = 0; a < q; ++a) s.row(i * q + a).segment(a * m, m) = features.row(row);
+        for (Index a = 0; a < q; ++a) {
+          s(i * q + a, a) = 1;
+          s.row(i * q + a).segment(q + a * m, m) = features.row(row);
+        }
         g.segment(i * q, q) = slope.row(row).transpose();
       }
       solve_from_right(lower, s);

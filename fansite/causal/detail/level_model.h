@@ -32,9 +32,10 @@ class LevelModel {
   virtual Derivatives derivatives(const Matrix& features, const Vector& parameters) const = 0;
   /// −ln p of every row's group, with coefficients that the row, and those that depend on it, had no part in, as far as
   /// one Newton step tells: u + M (I − W M)⁻¹ g for the rows' predictors u with loss gradient g and curvature W,
-  /// M = A H⁻¹ Aᵀ, A du/dcoefficients. `lower`: H = L Lᵀ of the coefficients, with ridges. Intercepts stay, as shares do
-  /// where there are no features.
-  virtual Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& lower) const = 0;
+  /// M = A H⁻¹ Aᵀ, A du/dcoefficients. `hessian`: H of all parameters, with ridges, its lower half. A single row leaves
+  /// intercepts as they are, as it leaves shares where there are no features. A block takes its part in these away too:
+  /// else what they are and what other blocks show would tell, between them, what it shows. Empty if there is no H⁻¹.
+  virtual Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& hessian) const = 0;
 };
 
 /// Groups 0..count−1 of levels in order, or of two: P(group ≤ k) = σ(θ_k − f), f = features · coefficients (proportional
