@@ -466,6 +466,22 @@ TEST(CausalGraphCalls, LinksOfAnotherSizeAreRefused) {
   }
 }
 
+// Boundaries may take hours.
+TEST(CausalGraphCalls, BlocksThatDoNotFitAreRefusedBeforeTheBoundaries) {
+  Dataset data = curved();
+  for (int row = 0; row < 300; ++row) data.groups.push_back(row / 3);
+  class Idle final : public Progress {
+   public:
+    void begin(std::string_view stage, long) override { ADD_FAILURE() << stage; }
+    void advance(long) override {}
+    bool interrupted() const override { return false; }
+  } progress;
+  CausalGraphParams params;
+  params.options.set("graph_block", std::string("5"));
+  EXPECT_THAT(message_of<Error>([&] { causal_graph(data, nullptr, {}, params, progress); }),
+              HasSubstr("rows are in groups already"));
+}
+
 TEST(CausalGraphCalls, StopWhenAsked) {
   const ByteMatrix links = all_pairs(4);
   Impatient progress;

@@ -47,6 +47,7 @@ ByteMatrix links_among(ByteMatrix links, const std::vector<char>& takes_part) {
 BoundariesResult find_boundaries_first(const Context& context, const GraphMethod& method,
                                        const CausalGraphParams& params) {
   // Boundaries can take hours, after which it would be late to learn that the graph cannot be searched for.
+  if (method.check_table) method.check_table(context.for_method(method), params.options);
   if (context.keeps_state()) {
     OutputFile{context.run().checkpoint};
     if (method.check_checkpoint) method.check_checkpoint(context.for_method(method), params.options);
