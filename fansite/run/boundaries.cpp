@@ -220,7 +220,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   warn_of_few(context, result);
   warn_of_coarse(context, result);
   warn_of_empty(context, result);
-  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
+  add_device_warning(result.warnings);
   return result;
 }
 
@@ -256,7 +256,7 @@ Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParam
   result.threads = thread_count();
   const std::vector<std::string> of_table = context.warnings();
   result.warnings.insert(result.warnings.begin(), of_table.begin(), of_table.end());
-  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
+  add_device_warning(result.warnings);
   result.seconds = watch.seconds();
   return result;
 }
