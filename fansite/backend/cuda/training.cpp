@@ -376,7 +376,9 @@ class Group final : public flow::TrainingGroup {
     const std::size_t each = trainings.front().data.low != nullptr ? 3 : 1;  // tables: scores, ends of intervals
     const std::size_t tables = each * at(trainings.front().data.rows()) * at(shape_.variables) * sizeof(float);
     const auto needed = static_cast<double>(trainings.size() * (one.arena.size() + tables));
-    cudaMemPool_t pool;  // what it keeps of others' work counts as free
+    // What the pool keeps of others' work counts as free, once the host has seen that work end.
+    check_cuda(cudaDeviceSynchronize(), "asking for memory");
+    cudaMemPool_t pool;
     check_cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for memory");
     check_cuda(cudaMemPoolTrimTo(pool, 0), "asking for memory");
     std::size_t free = 0, total = 0;
