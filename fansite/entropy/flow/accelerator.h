@@ -81,10 +81,13 @@ class Accelerator {
 
 /// The one that work started now goes to; null: the processor. A UsageError with Device::cuda and none.
 const Accelerator* accelerator();
-/// Where work goes while this lives; a UsageError at once for Device::cuda if there is none.
+/// Where work goes while this lives; a UsageError at once for Device::cuda if there is none. A GPU that is only welcome
+/// is looked for when there is work for it: that takes a second, and closed forms have none.
 class ChosenDevice {
  public:
-  explicit ChosenDevice(Device device) : choice_(device) { accelerator(); }
+  explicit ChosenDevice(Device device) : choice_(device) {
+    if (device == Device::cuda) accelerator();
+  }
 
  private:
   DeviceChoice choice_;
