@@ -264,6 +264,7 @@ class Group final : public flow::TrainingGroup {
       brought.which.push_back(i);
       brought.steps += at(steps[i].count());
     }
+    if (brought.which.empty()) return;
     brought.make_room(brought.steps, at(shape_.batch), networks_.size());
     std::size_t before = 0;
     for (const std::size_t i : brought.which) {
