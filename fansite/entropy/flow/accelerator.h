@@ -76,6 +76,7 @@ class Accelerator {
   virtual double fma_peak_gflops() const = 0;
   /// Throws a DeviceError if it cannot, as do all others.
   virtual std::unique_ptr<TrainingGroup> open(std::vector<DeviceTraining> trainings) const = 0;
+  /// What is too large for it, or too little to be worth a call, the processor answers.
   virtual std::shared_ptr<const SubsetDensity> density(std::shared_ptr<const FoldedNetwork> network) const = 0;
 };
 
