@@ -325,6 +325,29 @@ TEST_F(OnDevice, DensitiesOfTrials) {
   }
 }
 
+// Few rows are the processor's, many the device's.
+TEST_F(OnDevice, ConditionalDensitiesOfTrials) {
+  const Shape shape = paper_shape(30);
+  const ConditionalSubset question = {{15}, {2, 9, 20, 29}};
+  Random random(Key{13});
+  for (const Index rows : {Index{77}, Index{700}}) {
+    const Cells cells = make_cells(rows, 30, false, false);
+    const Columns columns = columns_of(cells);
+    const auto network = folded(shape, cells, true);
+    const auto options = [&](int variable, Index count) {
+      Eigen::MatrixXf values(rows, count);
+      for (float& value : values.reshaped()) value = static_cast<float>(random.normal());
+      return Trial(variable, std::move(values));
+    };
+    const std::vector<Trial> trials = {options(15, 5), options(9, 7)};
+    const auto density = device_->density(network);
+    const Eigen::MatrixXf here = Density(network).log_conditional(columns.view(), question, trials);
+    const Eigen::MatrixXf there = density->log_conditional(columns.view(), question, trials);
+    expect_close(there, here);
+    EXPECT_EQ(there == here, rows == 77) << rows;
+  }
+}
+
 // As ensembles ask: calls of several sizes side by side, each with loops of its own inside.
 TEST_F(OnDevice, DensitiesAreAskedForFromManyThreads) {
   const Shape shape = paper_shape(30);
