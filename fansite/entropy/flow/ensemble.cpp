@@ -296,8 +296,9 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
   const auto all = static_cast<double>(settings.train.steps * settings.networks());
   const double with_pilot = 1 + static_cast<double>(pilot_steps(params)) / all;
   if (const Accelerator* device = accelerator()) {
-    try {
-      return with_pilot * all / steps_per_second(ensemble, cells, *device, progress);
+    try {  // few networks take as long there as all
+      const double rounds = steps + static_cast<double>(pilot_length(params));
+      return rounds * settings.networks() / steps_per_second(ensemble, cells, *device, progress);
     } catch (const DeviceError& error) {
       give_up_device(error);
     }
