@@ -59,19 +59,19 @@ TEST(Ace, GradientOfTheEnergyIsThatOfTheLoss) {
   EXPECT_GT(largest, 1e-2);
 }
 
-// Contexts reach the energy from the output layer: their rows of it move no sample.
+// Contexts reach the energy from the output layer: their part of it moves no sample.
 TEST(Ace, GradientReachesTheProposalThroughTheContext) {
   const AceShape shape = small(3);
   const Ace<double> network(shape);
   const SubsetBatch<double> batch = example_batch(9, 3, 5);
   std::vector<double> parameters = example_parameters(network, 6, 0.1), gradient(parameters.size());
   network.loss(parameters, batch, gradient);
-  const std::size_t before = 6 * 6 + 6 + 2 * 2 * (36 + 6), heads = 3 * 3 + 4;
+  const std::size_t contexts = 6 * 6 + 6 + 2 * 2 * (36 + 6) + 3 * 9 * 6;
   double largest = 0;
   for (std::size_t v = 0; v < 3; ++v) {
-    for (std::size_t o = 9; o < heads; ++o) {
+    for (std::size_t o = 0; o < 4; ++o) {
       for (std::size_t h = 0; h < 6; ++h) {
-        const std::size_t i = before + (v * heads + o) * 6 + h;
+        const std::size_t i = contexts + (v * 4 + o) * 6 + h;
         const double own = parameters[i];
         parameters[i] = own + 1e-5;
         const double above = network.loss(parameters, batch, {});
