@@ -132,8 +132,7 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
   const Search search(estimator, search_params, problem.targets.searched, scope(problem));
   const double level = params.effort == Effort::quick ? kQuickLevel : kPatientLevel;
   const Supposed supposed(visible_links(data, context.knowledge(), problem.targets.excluded, level, context.progress()),
-                          search.targets,
-                          taken_for_members(context.learnable().data.variables(), planned.steps));
+                          search.targets, taken_for_members(context.learnable().data.variables(), planned.steps));
   result.boundary_size = supposed.mean_size();
   result.tested_pairs = supposed.pairs;
   SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, context.progress());

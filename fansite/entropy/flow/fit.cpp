@@ -129,8 +129,8 @@ TrainingPlan plan(const Context& context, const fansite::Parameters& parameters)
     settings = complete(settings, learnable.data.variables(), learnable.data.rows());
     EnsembleParams one_step = settings;
     one_step.train.steps = 1;
-    ensemble = train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash,
-                              factors_of(context));
+    ensemble =
+        train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash, factors_of(context));
     ensemble.params = settings;
   }
   result.networks = static_cast<int>(ensemble.networks.size());

@@ -175,8 +175,7 @@ struct Ace<Real>::Step {
   // Contexts of the terms alone, a product for each variable.
   void find_contexts() {
     const auto count = static_cast<Index>(terms.size());
-    std::stable_sort(terms.begin(), terms.end(),
-                     [](const Term& a, const Term& b) { return a.variable < b.variable; });
+    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.variable < b.variable; });
     begin.assign(static_cast<std::size_t>(d) + 1, 0);
     for (const Term& term : terms) ++begin[static_cast<std::size_t>(term.variable) + 1];
     for (std::size_t v = 0; v < static_cast<std::size_t>(d); ++v) begin[v + 1] += begin[v];
@@ -197,9 +196,9 @@ struct Ace<Real>::Step {
     Rows<Real> by_terms(told_of_terms.rows(), networks.hidden);
     for_variables([&](Index v, Index first, Index some) {
       const auto by = by_contexts.middleRows(first, some);
-      transposed_times<Real>(by, told_of_terms.middleRows(first, some),
-                             gradient(networks.contexts + v * networks.context * networks.hidden, networks.context,
-                                      networks.hidden));
+      transposed_times<Real>(
+          by, told_of_terms.middleRows(first, some),
+          gradient(networks.contexts + v * networks.context * networks.hidden, networks.context, networks.hidden));
       Eigen::Map<typename AceNetworks<Real>::RowVector> bias(g + networks.context_bias + v * networks.context,
                                                              networks.context);
       for (Index t = first; t < first + some; ++t) bias += by_contexts.row(t).array();

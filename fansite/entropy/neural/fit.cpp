@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "fansite/base/hash.h"
 #include "fansite/base/parallel.h"
 #include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/flow/fit.h"
 #include "fansite/entropy/neural/model_file.h"
@@ -23,6 +25,18 @@ Recipe recipe_of(const NetworkKind& kind, const Parameters& parameters, std::uin
   recipe.settings = fmt::format("{} seed={}", parameters.identity(), seed);
   recipe.seed = seed;
   return recipe;
+}
+
+// A search may be of a method that can use levels without order, of which these networks know nothing.
+void check_columns(const NetworkKind& kind, const Context& context) {
+  std::vector<std::string> nominal;
+  for (const NominalLevels& levels : context.learnable().nominal) {
+    nominal.push_back(context.data().names[static_cast<std::size_t>(levels.column)]);
+  }
+  check_data(nominal.empty(),
+             "[{0}] the levels of {1} have no order, and {0} knows densities of continuous numbers only: leave such "
+             "columns out, or use --estimator flow.",
+             kind.name, quoted_list(nominal));
 }
 
 FittedEstimator wrapped(const NetworkKind& kind, const Context& context, NetworkEnsemble ensemble,
@@ -81,6 +95,7 @@ bool afford(const NetworkKind& kind, const Context& context, double share, Param
 std::optional<FittedEstimator> fit(const NetworkKind& kind, const Context& context, Parameters parameters,
                                    double share) {
   const RunParams& run = context.run();
+  check_columns(kind, context);
   if (!run.model.empty()) {
     if (!run.save_model.empty()) {
       throw ParameterError("save_model", "a trained model is given, so none is trained; leave it out");
@@ -113,6 +128,7 @@ std::optional<FittedEstimator> fit(const NetworkKind& kind, const Context& conte
 
 // Networks as training begins with them: what a density costs does not depend on the weights.
 TrainingPlan plan(const NetworkKind& kind, const Context& context, const Parameters& parameters) {
+  check_columns(kind, context);
   const LearnableTable& learnable = context.learnable();
   TrainingPlan result;
   const Stopwatch watch;

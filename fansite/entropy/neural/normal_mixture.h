@@ -83,7 +83,7 @@ class Mixture {
   using Array = Eigen::Array<Real, Eigen::Dynamic, 1>;
   // Arrays of one's own are aligned: what vectors of a processor compute of them does not depend on where they lie.
   Array weight_, log_factor_, mean_, scale_, slope_;  // slope: of the scale by what it is the softplus of
-  Array away_, share_;  // at the x that was asked last
+  Array away_, share_;                                // at the x that was asked last
   Real total_ = 1;
 };
 

@@ -147,8 +147,8 @@ Eigen::MatrixXf AceDensity<Real>::log_conditional(const flow::CellColumns& rows,
     const Place place(p, rows.rows());
     for (Index i = 0; i < place.count; ++i) {
       const auto present = [&](int j) { return tried(j) || !std::isnan((*rows.score)(place.first + i, j)); };
-      const bool known = (own != nullptr || present(target)) &&
-                         std::all_of(question.given.begin(), question.given.end(), present);
+      const bool known =
+          (own != nullptr || present(target)) && std::all_of(question.given.begin(), question.given.end(), present);
       for (Index v = 0; v < options; ++v) {
         const Index column = (place.column / inner * options + v) * inner + place.column % inner;
         result(place.first + i, column) = known ? static_cast<float>(found(i, v)) : kUnknown;

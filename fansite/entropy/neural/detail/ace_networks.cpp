@@ -57,8 +57,8 @@ Rows<Real> AceNetworks<Real>::energy_base(const Real* p, const RowsView<Real>& t
   Rows<Real> base(told.rows(), wide);
   times_transposed<Real>(told, matrix(p, from_context, wide, context), base);
   for (Index t = 0; t < base.rows(); ++t) {
-    base.row(t).array() += vector(p, energy_bias, wide) +
-                           vector(p, one_hot + Index{variables[static_cast<std::size_t>(t)]} * wide, wide);
+    base.row(t).array() +=
+        vector(p, energy_bias, wide) + vector(p, one_hot + Index{variables[static_cast<std::size_t>(t)]} * wide, wide);
   }
   return base;
 }
@@ -95,8 +95,7 @@ Rows<Real> AceNetworks<Real>::energies_back(const Real* p, const EnergyTrace& tr
   Eigen::Map<RowVector> by_last(g + (last - value), wide);
   for (Index i = 0; i < by_h.rows(); ++i) {
     const Real raw = trace.raw.data()[i];
-    const Real by_raw =
-        softplus(raw) < static_cast<Real>(kMostEnergy) ? by_energy.data()[i] * sigmoid(raw) : Real{0};
+    const Real by_raw = softplus(raw) < static_cast<Real>(kMostEnergy) ? by_energy.data()[i] * sigmoid(raw) : Real{0};
     by_last += by_raw * top.row(i).array();
     g[last_bias - value] += by_raw;
     by_h.row(i) = by_raw * to_last;
