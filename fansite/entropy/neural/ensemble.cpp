@@ -18,7 +18,6 @@ namespace fansite::neural {
 namespace {
 
 flow::Ensemble frame_of(const Dataset& data, const Recipe& recipe, std::uint64_t values_hash) {
-  check_data(data.variables() > 0, "[{}] every column is constant; there is nothing to learn", recipe.name);
   flow::EnsembleParams params;
   params.folds = recipe.networks.folds;
   params.repeats = recipe.networks.repeats;
