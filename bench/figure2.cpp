@@ -6,8 +6,9 @@
 // standardised columns, on the rows learnt from, as published, and on as many others.
 //   bench_figure2 --out DIR [--estimators naf,bnaf] [--epochs 5000] [--minutes 8]
 // Each estimator's curve is a file of its own, DIR/figure2_NAME.json; one that is there with the same settings is not
-// computed again. figure2.csv and figure2.svg are made of all that are there. A step is the same bits on any number of
-// cores; OPENBLAS_CORETYPE=SKYLAKEX makes ACE's twice as fast where OpenBLAS does not know that a processor has AVX-512.
+// computed again. figure2.csv and figure2.svg are made of all that are there.
+// OPENBLAS_CORETYPE=SKYLAKEX makes ACE's steps a third shorter where OpenBLAS does not see that a processor has
+// AVX-512.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
