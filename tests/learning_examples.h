@@ -52,8 +52,8 @@ inline CausalGraphResult learnt(const std::string& method, const Options& option
   return learnt(method, options, data, silent);
 }
 
-/// Few rows and many columns, two columns, a constant and a copy, cells that overflow: an answer without cycles or one
-/// sentence.
+/// Few rows and many columns, two columns, one, none but constants, a constant and a copy, cells that overflow: an
+/// answer without cycles or one sentence.
 inline void expect_sound_with_odd_tables(const std::string& method, const Options& options) {
   const auto expect_dag = [](const CausalGraphResult& result) {
     EXPECT_TRUE(find_cycle(result.graph.directed).empty());
@@ -70,6 +70,14 @@ inline void expect_sound_with_odd_tables(const std::string& method, const Option
   const CausalGraphResult pair = learnt(method, options, two);
   expect_dag(pair);
   EXPECT_LE(pair.graph.directed.cast<int>().sum(), 1);
+
+  for (const Index columns : {1, 0}) {  // that are not constant
+    Dataset one = linear_chain(100, 4);
+    one.values.rightCols(3 - columns).setConstant(-1);
+    const CausalGraphResult alone = learnt(method, options, one);
+    expect_dag(alone);
+    EXPECT_TRUE(alone.weights.isZero(0));
+  }
 
   Dataset odd = linear_chain(100, 5);
   odd.values.conservativeResize(Eigen::NoChange, 5);

@@ -59,19 +59,39 @@ TEST(Ace, GradientOfTheEnergyIsThatOfTheLoss) {
   EXPECT_GT(largest, 1e-2);
 }
 
-// Contexts reach the energy from the output layer: their rows of it move no sample.
+// Contexts reach the energy from the output layer: their part of it moves no sample.
+// What is left out stays left out while the key is the same, but is only left out on the way to a gradient.
+TEST(Ace, GradientWithDropoutIsThatOfTheLossThatWasTaken) {
+  AceShape shape = small(3);
+  shape.warm_up = 100;
+  shape.dropout = 0.4;
+  const Ace<double> network(shape);
+  SubsetBatch<double> batch = example_batch(9, 3, 5);
+  std::vector<double> parameters = example_parameters(network, 6, 0.1), gradient(parameters.size()), unused = gradient;
+  EXPECT_NE(network.loss(parameters, batch, gradient), network.loss(parameters, batch, {}));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const double own = parameters[i];
+    parameters[i] = own + 1e-5;
+    const double above = network.loss(parameters, batch, unused);
+    parameters[i] = own - 1e-5;
+    const double below = network.loss(parameters, batch, unused);
+    parameters[i] = own;
+    ASSERT_NEAR(gradient[i], (above - below) / 2e-5, 1e-6) << i;
+  }
+}
+
 TEST(Ace, GradientReachesTheProposalThroughTheContext) {
   const AceShape shape = small(3);
   const Ace<double> network(shape);
-  const SubsetBatch<double> batch = example_batch(9, 3, 5);
+  const SubsetBatch<double> batch = example_batch(60, 3, 5);  // of some 90 terms, three pieces
   std::vector<double> parameters = example_parameters(network, 6, 0.1), gradient(parameters.size());
   network.loss(parameters, batch, gradient);
-  const std::size_t before = 6 * 6 + 6 + 2 * 2 * (36 + 6), heads = 3 * 3 + 4;
+  const std::size_t contexts = 6 * 6 + 6 + 2 * 2 * (36 + 6) + 3 * 9 * 6;
   double largest = 0;
   for (std::size_t v = 0; v < 3; ++v) {
-    for (std::size_t o = 9; o < heads; ++o) {
+    for (std::size_t o = 0; o < 4; ++o) {
       for (std::size_t h = 0; h < 6; ++h) {
-        const std::size_t i = before + (v * heads + o) * 6 + h;
+        const std::size_t i = contexts + (v * 4 + o) * 6 + h;
         const double own = parameters[i];
         parameters[i] = own + 1e-5;
         const double above = network.loss(parameters, batch, {});

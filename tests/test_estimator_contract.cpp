@@ -342,6 +342,34 @@ TEST(EstimatorContract, ValuesThatRepeatAreRefusedByNetworksOfContinuousColumns)
   }
 }
 
+// By the column's own name, not those of its indicators.
+TEST(EstimatorContract, LevelsWithoutOrderAreRefusedByNetworksOfContinuousColumns) {
+  Dataset data = gaussian_table(200);
+  for (Index i = 0; i < 200; ++i) data.values(i, 2) = static_cast<double>(i % 3);
+  data.columns.resize(3);
+  data.columns[2].kind = ColumnKind::nominal;
+  data.columns[2].levels = {"north", "south", "west"};
+  for (const char* estimator : {"naf", "bnaf", "ace"}) {
+    BoundariesParams params;
+    params.fansite().estimator = estimator;
+    params.fansite().steps = 20;
+    const std::string message = message_of<DataError>([&] { markov_boundaries(data, params); });
+    EXPECT_THAT(message, HasSubstr("levels of 'c' have no order"));
+    EXPECT_THAT(message, HasSubstr("--estimator flow"));
+    EXPECT_EQ(message_of<DataError>([&] { plan(data, params); }), message);
+  }
+}
+
+TEST(EstimatorContract, NothingIsLearntOfConstants) {
+  Dataset data = gaussian_table(50);
+  data.values.setConstant(2);
+  NoProgress silent;
+  for (const char* estimator : {"naf", "bnaf", "ace"}) {
+    EXPECT_THAT(message_of<DataError>([&] { EntropyModel(data, quick(estimator, 20), silent); }),
+                HasSubstr("[train] every column is constant"));
+  }
+}
+
 TEST(EstimatorContract, AceSaysThatItsEntropiesAreTooLow) {
   NoProgress silent;
   const EntropyModel model(gaussian_table(100), quick("ace", 10), silent);

@@ -3,6 +3,7 @@
 // What a plan is made of. How near it comes is bench_plan's question: nothing here depends on the machine's speed.
 #include "fansite/run/boundaries.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,6 +133,38 @@ TEST(Plan, PatienceAsksForMoreDensities) {
   hasty.fansite().search.patience = 0;
   patient.fansite().search.patience = 2;
   EXPECT_LT(plan(bent(), hasty).evaluations, plan(bent(), patient).evaluations);
+}
+
+// What another kind of networks takes is measured as a flow's is.
+TEST(Plan, OfNetworksThatOthersHavePublished) {
+  for (const char* estimator : {"naf", "bnaf", "ace"}) {
+    BoundariesParams params = flow_params();
+    params.fansite().estimator = estimator;
+    params.fansite().refine = Refine::none;
+    const Plan found = plan(bent(100), params);
+    EXPECT_EQ(found.estimator, estimator);
+    EXPECT_THAT(names_of(found), ElementsAre("preparing", "training", "searching")) << estimator;
+    EXPECT_EQ(found.networks, 2);
+    EXPECT_EQ(found.training_steps, 2000);
+    EXPECT_THAT(found.phases[1].what, HasSubstr("at most 1000 steps")) << "rows held out may end it";
+    EXPECT_GT(found.phases[1].seconds, 0);
+    EXPECT_GT(found.phases[2].seconds, 0);
+    EXPECT_GT(found.evaluations, 0);
+    EXPECT_GT(found.peak_memory_mb, 1);
+
+    const std::string path =
+        std::filesystem::temp_directory_path() / fmt::format("fansite_test_plan_{}.model", estimator);
+    BoundariesParams short_run = params;
+    short_run.fansite().steps = 5;
+    short_run.run.save_model = path;
+    markov_boundaries(bent(100), short_run);
+    params.run.model = path;
+    const Plan with_model = plan(bent(100), params);
+    EXPECT_THAT(names_of(with_model), ElementsAre("preparing", "loading", "searching")) << estimator;
+    EXPECT_EQ(with_model.training_steps, 0);
+    EXPECT_EQ(with_model.networks, 2);
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(Plan, AModelThatIsGivenIsNotTrained) {

@@ -134,7 +134,7 @@ LearnableTable::LearnableTable(const Dataset& table, const TableFacts& facts) {
           ColumnKind::ordered);
     }
   }
-  check_data(!columns.empty(), "[flow] every column is constant; there is nothing to learn");
+  check_data(!columns.empty(), "[train] every column is constant; there is nothing to learn");
   data.values.resize(table.rows(), static_cast<Index>(columns.size()));
   for (std::size_t j = 0; j < columns.size(); ++j) data.values.col(static_cast<Index>(j)) = columns[j];
   data.weights = table.weights;

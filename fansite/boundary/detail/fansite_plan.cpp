@@ -8,14 +8,9 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
-#include "fansite/base/stopwatch.h"
 #include "fansite/boundary/detail/plan_costs.h"
 #include "fansite/boundary/detail/prepare.h"
 #include "fansite/boundary/links.h"
-#include "fansite/entropy/flow/accelerator.h"
-#include "fansite/entropy/flow/estimator.h"
-#include "fansite/entropy/flow/fit.h"
-#include "fansite/entropy/flow/model_file.h"
 
 namespace fansite {
 namespace {
@@ -33,8 +28,6 @@ constexpr int kWide = 100;
 constexpr double kSeemToTell = 0.05, kLearnt = 15000;
 
 constexpr double kMegabyte = 1 << 20;
-
-double count(std::size_t n) { return static_cast<double>(n); }
 
 double peak_so_far_mb() {
   rusage usage{};
@@ -73,35 +66,12 @@ ByteMatrix visible_links(const Dataset& data, const Knowledge& knowledge, const 
 }
 
 // Members that networks take in because they have not learnt enough.
-double taken_for_members(const flow::EnsembleParams& settings) {
-  const int d = settings.shape.variables;
-  const double unlearnt = 1 - static_cast<double>(settings.train.steps) / kLearnt;
+double taken_for_members(int d, std::int64_t steps) {
+  const double unlearnt = 1 - static_cast<double>(steps) / kLearnt;
   return d < kWide ? 0.0 : kSeemToTell * d * std::max(unlearnt, 0.0);
 }
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------
-
-// What the large arrays hold, in megabytes, beside what the process holds already.
-double flow_memory_mb(const flow::EnsembleParams& settings, Index rows, bool trains) {
-  const flow::Layout layout(settings.shape);
-  const auto weights = static_cast<double>(layout.size) * sizeof(float);
-  const auto table = static_cast<double>(rows * settings.shape.variables) * sizeof(float);
-  const auto n = static_cast<double>(rows);
-  const double networks = settings.networks(), threads = thread_count();
-  // Each network in training: weights, gradient and two moments, the states to go back to, and the rows in its order.
-  // For a GPU all are begun at once, each with a state brought back.
-  const bool together = flow::accelerator() != nullptr;
-  const double begun = together ? networks * (17 * weights + table) : std::min(threads, networks) * (11 * weights + table);
-  const double training = trains ? 2 * table + begun : 0;
-  // Each network's weights, the same folded for densities (half of it or so), and the rows in its order, once whole,
-  // once those it judges, and the sampled ones.
-  const double sampled =
-      rows > flow::EnsembleDensity::kSampleRows ? count(flow::EnsembleDensity::kSampleRows) / n : 0.0;
-  const double densities = networks * (0.6 * weights + table * (1 + 1.0 / settings.folds + sampled)) + 2 * table;
-  // 512 queries at once: two densities of each, and two numbers of each to mix networks with.
-  const double search = 512.0 * 4 * n * sizeof(float);
-  return (networks * weights + std::max(training, densities + search)) / kMegabyte;
-}
 
 double graph_memory_mb(const causal::AdditiveNoiseParams& params, Index rows, int variables, double links) {
   const double n = static_cast<double>(params.max_rows > 0 ? std::min(params.max_rows, rows) : rows);
@@ -127,47 +97,18 @@ void add_graph(const BoundaryProblem& problem, const FansiteParams& params, cons
                            "part, since it grows faster than the number of members"});
 }
 
-// The networks of the run as a plan needs them: loaded, or of one step each, since what a density costs does not depend
-// on the weights.
-struct Rehearsal {
-  bool trains = false;
-  flow::EnsembleParams settings;
-  flow::Ensemble ensemble;
-
-  Rehearsal(const BoundaryProblem& problem, const FansiteParams& params, const Preparation& prepared) {
-    const Context& context = problem.context;
-    const LearnableTable& learnable = context.learnable();
-    const Parameters parameters = network_parameters(problem, params, prepared);
-    check(parameters.holds<flow::EnsembleParams>(), "[plan] what {} costs is not known beforehand; plan with flow",
-          prepared.estimator->name);
-    settings = parameters.as<flow::EnsembleParams>();
-    settings.seed = context.run().seed;
-    trains = context.run().model.empty();
-    if (!trains) {
-      ensemble = flow::load_model(context.run().model);
-      return;
-    }
-    settings = complete(settings, learnable.data.variables(), learnable.data.rows());
-    flow::EnsembleParams one_step = settings;
-    one_step.train.steps = 1;
-    ensemble = flow::train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash,
-                                    flow::factors_of(context));
-  }
-};
-
-void add_training(const Context& context, const Rehearsal& rehearsal, double setting_up, Plan& result) {
-  result.networks = static_cast<int>(rehearsal.ensemble.networks.size());
-  if (!rehearsal.trains) {
-    result.phases.push_back({"loading", setting_up, fmt::format("{} networks; measured", result.networks)});
+void add_training(const TrainingPlan& planned, Plan& result) {
+  result.networks = planned.networks;
+  if (!planned.trains) {
+    result.phases.push_back({"loading", planned.setting_up, fmt::format("{} networks; measured", result.networks)});
     return;
   }
-  const flow::EnsembleParams& settings = rehearsal.settings;
-  const double training = flow::training_seconds(context.learnable().data, settings, context.progress());
-  result.training_steps = settings.train.steps * settings.networks();
+  result.training_steps = planned.steps * planned.networks;
   result.phases.push_back(
-      {"training", training + setting_up,
-       fmt::format("{} networks of {} steps, {:.0f} steps/s; from the beginning, whatever a checkpoint holds",
-                   result.networks, settings.train.steps, static_cast<double>(result.training_steps) / training)});
+      {"training", planned.seconds + planned.setting_up,
+       fmt::format("{} networks of {}{} steps, {:.0f} steps/s; from the beginning, whatever a checkpoint holds",
+                   result.networks, planned.may_end_early ? "at most " : "", planned.steps,
+                   static_cast<double>(result.training_steps) / planned.seconds)});
 }
 
 void add_networks(const BoundaryProblem& problem, const FansiteParams& params, const Preparation& prepared,
@@ -178,12 +119,12 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
     result.phases.push_back({"searching", 0, "nothing: fewer than two columns can be learnt"});
     return;
   }
+  check(prepared.estimator->plan != nullptr, "[plan] what {} costs is not known beforehand", prepared.estimator->name);
   const double base = peak_so_far_mb();
-  Stopwatch watch;
-  const Rehearsal rehearsal(problem, params, prepared);
-  FlowEstimator estimator(data, context.facts(), rehearsal.ensemble);
+  const TrainingPlan planned = prepared.estimator->plan(context, network_parameters(problem, params, prepared));
+  SearchEstimator& estimator = *planned.estimator;
   check_out_of_sample(estimator, params);
-  add_training(context, rehearsal, watch.lap(), result);
+  add_training(planned, result);
 
   const SearchParams search_params = network_search(params, data.variables());
   const bool draws = search_params.stop == StopRule::calibrated &&
@@ -191,8 +132,7 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
   const Search search(estimator, search_params, problem.targets.searched, scope(problem));
   const double level = params.effort == Effort::quick ? kQuickLevel : kPatientLevel;
   const Supposed supposed(visible_links(data, context.knowledge(), problem.targets.excluded, level, context.progress()),
-                          search.targets,
-                          taken_for_members(rehearsal.trains ? rehearsal.settings : rehearsal.ensemble.params));
+                          search.targets, taken_for_members(context.learnable().data.variables(), planned.steps));
   result.boundary_size = supposed.mean_size();
   result.tested_pairs = supposed.pairs;
   SearchCost cost = search_cost(estimator, search, supposed, result.tested_pairs, context.progress());
@@ -210,7 +150,7 @@ void add_networks(const BoundaryProblem& problem, const FansiteParams& params, c
                                        result.boundary_size, search.patience + 1, result.tested_pairs,
                                        draws ? "; rows that lack cells count several times, with these drawn" : "")});
   add_graph(problem, params, *prepared.estimator, supposed, cost.describing, result);
-  result.peak_memory_mb = base + flow_memory_mb(rehearsal.ensemble.params, estimator.versions(), rehearsal.trains);
+  result.peak_memory_mb = base + planned.memory_mb();
   if (asks_graph(problem, params, *prepared.estimator)) {
     result.peak_memory_mb +=
         graph_memory_mb(graph_parameters(context, params), data.rows(), data.variables(), result.tested_pairs);

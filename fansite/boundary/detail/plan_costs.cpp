@@ -26,7 +26,7 @@ double count(std::size_t n) { return static_cast<double>(n); }
 // Times the pieces of a search with real queries; what a density costs does not depend on the weights.
 class SearchTimer {
  public:
-  SearchTimer(const FlowEstimator& estimator, const Search& search, Progress& progress)
+  SearchTimer(const SearchEstimator& estimator, const Search& search, Progress& progress)
       : estimator_(estimator), search_(search), progress_(progress) {}
 
   // One step of one target whose set has `size` members.
@@ -110,7 +110,7 @@ class SearchTimer {
     return set;
   }
 
-  const FlowEstimator& estimator_;
+  const SearchEstimator& estimator_;
   const Search& search_;
   Progress& progress_;
 };
@@ -194,7 +194,7 @@ double Supposed::mean_size() const {
   return sizes.empty() ? 0.0 : std::accumulate(sizes.begin(), sizes.end(), 0.0) / count(sizes.size());
 }
 
-SearchCost search_cost(const FlowEstimator& estimator, const Search& search, const Supposed& supposed, double pairs,
+SearchCost search_cost(const SearchEstimator& estimator, const Search& search, const Supposed& supposed, double pairs,
                        Progress& progress) {
   SearchCost cost;
   if (search.targets.empty()) return cost;

@@ -7,8 +7,7 @@
 
 #include "fansite/boundary/detail/growth.h"
 #include "fansite/causal/additive_noise.h"
-#include "fansite/entropy/flow/ensemble.h"
-#include "fansite/entropy/flow/estimator.h"
+#include "fansite/entropy/entropy.h"
 #include "fansite/graph/knowledge.h"
 #include "fansite/table/dataset.h"
 
@@ -32,7 +31,7 @@ struct SearchCost {
 };
 /// Every target is searched to the size supposed and over the misses that end its search. What a density costs does not
 /// depend on the weights, so the networks may be untrained.
-SearchCost search_cost(const FlowEstimator& estimator, const Search& search, const Supposed& supposed, double pairs,
+SearchCost search_cost(const SearchEstimator& estimator, const Search& search, const Supposed& supposed, double pairs,
                        Progress& progress);
 
 /// Rehearses the search for a graph inside the links supposed, or some of them, with few rows and landmarks; its time

@@ -270,6 +270,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   Deadline deadline = answer_deadline(context);
   const LearningTable table =
       learning_table(context, params.standardise ? Columns::standardised : Columns::centred, "cosmo");
+  if (table.variables() < 2) return answer_without_pairs(table);
   CosmoLearning learning(table.values, params, context.run().seed);
   const bool finished =
       learn(learning, context, "cosmo: " + CosmoParams::description().identity(&params), "weights", deadline);

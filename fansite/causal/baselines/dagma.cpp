@@ -21,6 +21,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   Deadline deadline = answer_deadline(context);
   const LearningTable table =
       learning_table(context, params.standardise ? Columns::standardised : Columns::as_they_are, "dagma");
+  if (table.variables() < 2) return answer_without_pairs(table);
   const auto learning = dagma_learning(table.values, params, context.run().seed);
   const bool finished =
       learn(*learning, context, "dagma: " + DagmaParams::description().identity(&params), "weights", deadline);

@@ -157,6 +157,7 @@ GraphAnswer run(const GraphProblem& problem, const Parameters& parameters) {
   Deadline deadline = answer_deadline(context);
   const LearningTable table =
       learning_table(context, params.standardise ? Columns::standardised : Columns::centred, "notears");
+  if (table.variables() < 2) return answer_without_pairs(table);
   Notears learning(table.values.transpose() * table.values / static_cast<double>(table.rows()), params);
   const bool finished =
       learn(learning, context, "notears: " + NotearsParams::description().identity(&params), "weights", deadline);

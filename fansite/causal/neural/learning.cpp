@@ -121,6 +121,12 @@ GraphAnswer weighted_answer(const LearningTable& table, const Matrix& weights, d
   return answer;
 }
 
+GraphAnswer answer_without_pairs(const LearningTable& table) {
+  GraphAnswer answer = weighted_answer(table, Matrix::Zero(table.variables(), table.variables()), 1, "dag");
+  answer.how = "fewer than two columns take part: there was nothing to learn";
+  return answer;
+}
+
 Capabilities learning_capabilities() {
   return {.resumable = true, .can_be_cut_short = true, .keeps_table_order = true};
 }

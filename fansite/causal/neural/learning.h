@@ -67,6 +67,9 @@ bool learn(Learning& learning, const Context& context, const std::string& settin
 GraphAnswer weighted_answer(const LearningTable& table, const Matrix& weights, double threshold,
                             std::string_view method);
 
+/// The graph where fewer than two columns take part: nothing has to be learnt, and a score of nothing is no number.
+GraphAnswer answer_without_pairs(const LearningTable& table);
+
 /// A run's clock: the method comes to an answer when its time is nearly up.
 Deadline answer_deadline(const Context& context);
 

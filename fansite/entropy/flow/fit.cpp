@@ -9,6 +9,8 @@
 
 #include "fansite/base/file.h"
 #include "fansite/base/hash.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/stopwatch.h"
 #include "fansite/entropy/flow/accelerator.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/flow/model_file.h"
@@ -125,7 +127,63 @@ fansite::Parameters for_search(const SearchNeeds& needs) {
   return params;
 }
 
+TrainingPlan plan(const Context& context, const fansite::Parameters& parameters) {
+  const LearnableTable& learnable = context.learnable();
+  TrainingPlan result;
+  Stopwatch watch;
+  result.trains = context.run().model.empty();
+  Ensemble ensemble;
+  if (!result.trains) {
+    ensemble = load_model(context.run().model);
+  } else {
+    EnsembleParams settings = parameters.as<EnsembleParams>();
+    settings.seed = context.run().seed;
+    settings = complete(settings, learnable.data.variables(), learnable.data.rows());
+    EnsembleParams one_step = settings;
+    one_step.train.steps = 1;
+    ensemble =
+        train_ensemble(learnable.data, one_step, context.progress(), {}, learnable.values_hash, factors_of(context));
+    ensemble.params = settings;
+  }
+  result.networks = static_cast<int>(ensemble.networks.size());
+  result.steps = ensemble.params.train.steps;
+  const EnsembleParams& settings = ensemble.params;
+  NetworkSizes sizes{.networks = settings.networks(),
+                     .folds = settings.folds,
+                     .columns = settings.shape.variables,
+                     .weights = static_cast<double>(Layout(settings.shape).size) * sizeof(float)};
+  sizes.density = 0.6 * sizes.weights;  // folded: half of them or so
+  if (result.trains) {
+    // Each network in training: weights, gradient and two moments, the states to go back to, and the rows in its order.
+    // For a GPU all are begun at once, each with a state brought back.
+    const auto table = static_cast<double>(learnable.data.values.size()) * sizeof(float);
+    const double networks = sizes.networks, at_once = std::min<double>(thread_count(), networks);
+    sizes.training = 2 * table + (accelerator() != nullptr ? networks * (17 * sizes.weights + table)
+                                                           : at_once * (11 * sizes.weights + table));
+  }
+  auto estimator = std::make_unique<FlowEstimator>(context.data(), context.facts(), ensemble);
+  result.setting_up = watch.seconds();
+  if (result.trains) result.seconds = training_seconds(learnable.data, settings, context.progress());
+  result.memory_mb = [sizes, own = estimator.get()] { return memory_mb(sizes, own->versions()); };
+  result.estimator = std::move(estimator);
+  return result;
+}
+
 }  // namespace
+
+double memory_mb(const NetworkSizes& sizes, Index rows) {
+  constexpr double kMegabyte = 1 << 20;
+  const auto n = static_cast<double>(rows);
+  const double table = n * static_cast<double>(sizes.columns) * sizeof(float);
+  // Each network's weights, its density, and the rows in its order: once whole, once those it judges, and the sampled
+  // ones.
+  const double sampled =
+      rows > EnsembleDensity::kSampleRows ? static_cast<double>(EnsembleDensity::kSampleRows) / n : 0.0;
+  const double densities = sizes.networks * (sizes.density + table * (1 + 1.0 / sizes.folds + sampled)) + 2 * table;
+  // 512 queries at once: two densities of each, and two numbers of each to mix networks with.
+  const double search = 512.0 * 4 * n * sizeof(float);
+  return (sizes.networks * sizes.weights + std::max(sizes.training, densities + search)) / kMegabyte;
+}
 
 std::vector<Factor> factors_of(const Context& context) {
   std::vector<Factor> factors;
@@ -163,6 +221,7 @@ EstimatorMethod flow_estimator() {
   row.parameters = EnsembleParams();
   row.for_search = for_search;
   row.fit = fit;
+  row.plan = plan;
   row.largest_set = [](const Context& context, const fansite::Parameters& parameters) {
     const Dataset& table = context.learnable().data;
     return flow::largest_set(complete(parameters.as<EnsembleParams>(), table.variables(), table.rows()).shape);

@@ -21,4 +21,15 @@ std::vector<Factor> factors_of(const Context& context);
 /// then folds beyond five, then steps. Nothing: too few are left to learn anything.
 std::optional<EnsembleParams> fitted_to(EnsembleParams params, double steps);
 
+/// Networks that are asked by FlowEstimator, whatever their kind; sizes in bytes.
+struct NetworkSizes {
+  int networks = 0, folds = 1;
+  Index columns = 0;
+  double weights = 0;   ///< of one network
+  double density = 0;   ///< what its density holds beside them
+  double training = 0;  ///< of all that train at a time, at most
+};
+/// What their large arrays hold, in megabytes, over so many rows.
+double memory_mb(const NetworkSizes& sizes, Index rows);
+
 }  // namespace fansite::flow

@@ -28,6 +28,9 @@ struct AceShape {
 };
 
 template <class Real>
+struct AceNetworks;
+
+template <class Real>
 class Ace final : public SubsetNetwork<Real> {
  public:
   explicit Ace(const AceShape& shape);
@@ -43,17 +46,8 @@ class Ace final : public SubsetNetwork<Real> {
   std::unique_ptr<const flow::SubsetDensity> density(std::span<const Real> parameters) const override;
 
  private:
-  struct Plan;
-  /// A variable of a row that the energy learns from, and how many it stands for.
-  struct EnergyTerm {
-    Index row;
-    int variable;
-    double worth;
-  };
-  double energy_part(std::span<const Real> parameters, const SubsetBatch<Real>& batch, std::span<const EnergyTerm> some,
-                     std::size_t first, const Rows<Real>& heads, Rows<Real>* by_heads, std::span<Real> gradient) const;
-
-  std::shared_ptr<const Plan> plan_;
+  struct Step;
+  std::shared_ptr<const AceNetworks<Real>> networks_;
 };
 
 }  // namespace fansite::neural

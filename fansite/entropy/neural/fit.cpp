@@ -3,11 +3,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "fansite/base/file.h"
 #include "fansite/base/hash.h"
+#include "fansite/base/parallel.h"
+#include "fansite/base/stopwatch.h"
+#include "fansite/base/text.h"
 #include "fansite/entropy/flow/estimator.h"
 #include "fansite/entropy/flow/fit.h"
 #include "fansite/entropy/neural/model_file.h"
@@ -21,6 +25,18 @@ Recipe recipe_of(const NetworkKind& kind, const Parameters& parameters, std::uin
   recipe.settings = fmt::format("{} seed={}", parameters.identity(), seed);
   recipe.seed = seed;
   return recipe;
+}
+
+// A search may be of a method that can use levels without order, of which these networks know nothing.
+void check_columns(const NetworkKind& kind, const Context& context) {
+  std::vector<std::string> nominal;
+  for (const NominalLevels& levels : context.learnable().nominal) {
+    nominal.push_back(context.data().names[static_cast<std::size_t>(levels.column)]);
+  }
+  check_data(nominal.empty(),
+             "[{0}] the levels of {1} have no order, and {0} knows densities of continuous numbers only: leave such "
+             "columns out, or use --estimator flow.",
+             kind.name, quoted_list(nominal));
 }
 
 FittedEstimator wrapped(const NetworkKind& kind, const Context& context, NetworkEnsemble ensemble,
@@ -79,6 +95,7 @@ bool afford(const NetworkKind& kind, const Context& context, double share, Param
 std::optional<FittedEstimator> fit(const NetworkKind& kind, const Context& context, Parameters parameters,
                                    double share) {
   const RunParams& run = context.run();
+  check_columns(kind, context);
   if (!run.model.empty()) {
     if (!run.save_model.empty()) {
       throw ParameterError("save_model", "a trained model is given, so none is trained; leave it out");
@@ -107,6 +124,49 @@ std::optional<FittedEstimator> fit(const NetworkKind& kind, const Context& conte
   fitted.state_kept = !checkpoint.empty();
   if (fitted.state_kept) fitted.model_hash = hash_of(fitted.model());
   return fitted;
+}
+
+// Networks as training begins with them: what a density costs does not depend on the weights.
+TrainingPlan plan(const NetworkKind& kind, const Context& context, const Parameters& parameters) {
+  check_columns(kind, context);
+  const LearnableTable& learnable = context.learnable();
+  TrainingPlan result;
+  const Stopwatch watch;
+  result.trains = context.run().model.empty();
+  Parameters used = parameters;
+  FittedEstimator fitted;
+  if (result.trains) {
+    Recipe recipe = recipe_of(kind, parameters, context.run().seed);
+    recipe.train.steps = 0;
+    NetworkEnsemble untrained = train_ensemble(learnable.data, recipe, learnable.values_hash, context.progress());
+    fitted = wrapped(kind, context, std::move(untrained), parameters);
+  } else {
+    const FileView file(context.run().model);
+    fitted = loaded(kind, context, file.bytes(), context.run().model);
+    used = fitted.parameters;
+  }
+  result.setting_up = watch.seconds();
+  const Recipe recipe = recipe_of(kind, used, context.run().seed);
+  result.networks = fitted.training->networks;
+  result.steps = recipe.train.steps;
+  result.may_end_early = recipe.train.patience > 0;
+  const std::size_t size = recipe.network(learnable.data.variables())->size();
+  flow::NetworkSizes sizes{.networks = result.networks,
+                           .folds = recipe.networks.folds,
+                           .columns = learnable.data.variables(),
+                           .weights = static_cast<double>(size) * sizeof(float)};
+  sizes.density = sizes.weights;
+  if (result.trains) {
+    result.seconds = training_seconds(learnable.data, recipe, context.progress());
+    // Weights, gradient, two moments (and their largest), the best weights (and their mean), and all of it again as the
+    // state to go on from. What a step needs besides was held while steps were timed.
+    const auto table = static_cast<double>(learnable.data.values.size()) * sizeof(float);
+    sizes.training = table + std::min(thread_count(), result.networks) * (14 * sizes.weights + 2 * table);
+  }
+  const auto* own = static_cast<const FlowEstimator*>(fitted.estimator.get());
+  result.memory_mb = [sizes, own] { return memory_mb(sizes, own->versions()); };
+  result.estimator = std::move(fitted.estimator);
+  return result;
 }
 
 Parameters for_search(const NetworkKind& kind, const SearchNeeds& needs) {
@@ -143,6 +203,7 @@ EstimatorMethod network_estimator(NetworkKind kind) {
   row.fit = [kind](const Context& context, const Parameters& parameters, double share) {
     return fit(kind, context, parameters, share);
   };
+  row.plan = [kind](const Context& context, const Parameters& parameters) { return plan(kind, context, parameters); };
   row.load = [kind](const Context& context, std::string_view bytes) {
     return loaded(kind, context, bytes, "the model");
   };

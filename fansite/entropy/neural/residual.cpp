@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+
+#include "fansite/entropy/neural/units.h"
 
 namespace fansite::neural {
 namespace {
@@ -10,19 +13,17 @@ namespace {
 template <class Real>
 struct Block {  // Real is const or not
   using Scalar = std::remove_const_t<Real>;
-  template <class Type>
-  using MapOf = Eigen::Map<std::conditional_t<std::is_const_v<Real>, const Type, Type>>;
-  using RowVector = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
+  using Weights = Eigen::Map<std::conditional_t<std::is_const_v<Real>, const Rows<Scalar>, Rows<Scalar>>>;
 
   Block(Real* at, Index width)
       : first(at, width, width),
-        first_bias(at + width * width, width),
+        first_bias(at + width * width),
         second(at + width * (width + 1), width, width),
-        second_bias(at + width * (2 * width + 1), width) {}
-  MapOf<Rows<Scalar>> first;
-  MapOf<RowVector> first_bias;
-  MapOf<Rows<Scalar>> second;
-  MapOf<RowVector> second_bias;
+        second_bias(at + width * (2 * width + 1)) {}
+  Weights first;
+  Real* first_bias;
+  Weights second;
+  Real* second_bias;
 };
 
 }  // namespace
@@ -45,51 +46,48 @@ void Residual<Real>::start(Random& random, Real* parameters) const {
 }
 
 template <class Real>
-void Residual<Real>::forward(const Real* parameters, Rows<Real>& h, Trace* trace, Random* random) const {
-  Rows<Real> relu(h.rows(), width_), inner(h.rows(), width_);
+void Residual<Real>::forward(const Real* parameters, Rows<Real>& h, Trace& trace, bool keep, Random* random) const {
+  const std::size_t kept = keep ? static_cast<std::size_t>(blocks_) : std::size_t{blocks_ > 0};
+  trace.outer.resize(kept);
+  trace.inner.resize(kept);
+  trace.dropped = dropout_ > 0 && random != nullptr;
+  if (blocks_ == 0) {
+    relu(h, trace.top);
+    return;
+  }
+  relu(h, trace.outer.front());
   for (Index k = 0; k < blocks_; ++k) {
+    const auto at = static_cast<std::size_t>(keep ? k : 0);
     const Block<const Real> block(parameters + k * block_size(), width_);
-    relu = h.cwiseMax(Real{0});
-    times_transposed<Real>(relu, block.first, inner);
-    inner.array().rowwise() += block.first_bias;
-    relu = inner.cwiseMax(Real{0});
-    if (trace != nullptr) {
-      trace->before.push_back(h);
-      trace->inner.push_back(inner);
+    Rows<Real>& inner = trace.inner[at];
+    inner.resize(h.rows(), width_);
+    times_transposed<Real>(trace.outer[at], block.first, inner);
+    add_bias_and_relu(block.first_bias, inner);
+    if (trace.dropped) {
+      const auto scale = static_cast<Real>(1 / (1 - dropout_));
+      for (Index i = 0; i < inner.size(); ++i) inner.data()[i] *= random->uniform() < dropout_ ? Real{0} : scale;
     }
-    if (dropout_ > 0 && random != nullptr) {
-      Rows<Real> kept(h.rows(), width_);
-      for (Index i = 0; i < kept.size(); ++i) {
-        kept.data()[i] = random->uniform() < dropout_ ? Real{0} : static_cast<Real>(1 / (1 - dropout_));
-      }
-      relu = relu.cwiseProduct(kept);
-      if (trace != nullptr) trace->kept.push_back(std::move(kept));
-    }
-    times_transposed<Real>(relu, block.second, h, true);
-    h.array().rowwise() += block.second_bias;
+    times_transposed<Real>(inner, block.second, h, true);
+    add_bias_with_relu(block.second_bias, h, k + 1 == blocks_ ? trace.top : trace.outer[keep ? at + 1 : 0]);
   }
 }
 
 template <class Real>
 void Residual<Real>::backward(const Real* parameters, const Trace& trace, Rows<Real>& by_h, Real* gradient) const {
-  Rows<Real> relu(by_h.rows(), width_), by_inner(by_h.rows(), width_);
+  Rows<Real> by_inner(by_h.rows(), width_), by_outer(by_h.rows(), width_);
+  const auto scale = static_cast<Real>(trace.dropped ? 1 / (1 - dropout_) : 1);
   for (Index k = blocks_; k-- > 0;) {
     const auto at = static_cast<std::size_t>(k);
     const Block<const Real> block(parameters + k * block_size(), width_);
     Block<Real> to(gradient + k * block_size(), width_);
-    const Rows<Real>& inner = trace.inner[at];
-    relu = inner.cwiseMax(Real{0});
-    if (!trace.kept.empty()) relu = relu.cwiseProduct(trace.kept[at]);
-    transposed_times<Real>(by_h, relu, to.second);
-    to.second_bias = by_h.colwise().sum().array();
+    transposed_times<Real>(by_h, trace.inner[at], to.second, true);
+    add_column_sums(by_h, to.second_bias);
     times<Real>(by_h, block.second, by_inner);
-    if (!trace.kept.empty()) by_inner = by_inner.cwiseProduct(trace.kept[at]);
-    by_inner = (inner.array() > 0).select(by_inner, Real{0});
-    relu = trace.before[at].cwiseMax(Real{0});
-    transposed_times<Real>(by_inner, relu, to.first);
-    to.first_bias = by_inner.colwise().sum().array();
-    times<Real>(by_inner, block.first, relu);
-    by_h += (trace.before[at].array() > 0).select(relu, Real{0});
+    back_through_relu(trace.inner[at], by_inner, scale);
+    transposed_times<Real>(by_inner, trace.outer[at], to.first, true);
+    add_column_sums(by_inner, to.first_bias);
+    times<Real>(by_inner, block.first, by_outer);
+    add_back_through_relu(trace.outer[at], by_outer, by_h);
   }
 }
 

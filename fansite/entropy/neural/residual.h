@@ -21,12 +21,14 @@ class Residual {
   void start(Random& random, Real* parameters) const;
 
   struct Trace {
-    std::vector<Rows<Real>> before, inner;  // of each block: h, and A relu(h) + a
-    std::vector<Rows<Real>> kept;           // with dropout: 0, or 1/(1 − dropout)
+    std::vector<Rows<Real>> outer, inner;  // of each block: relu(h), and relu(A relu(h) + a) after dropout
+    bool dropped = false;
+    Rows<Real> top;  // relu of what came out
   };
-  /// In place; `trace`: for the way back; `random`: leaves units out.
-  void forward(const Real* parameters, Rows<Real>& h, Trace* trace, Random* random = nullptr) const;
-  /// From the loss by what came out to that by what went in, in place; writes the gradient.
+  /// In place; `trace`: for the way back, and in any case the relu of what comes out; `keep`: all of the way back is
+  /// wanted; `random`: leaves units out.
+  void forward(const Real* parameters, Rows<Real>& h, Trace& trace, bool keep, Random* random = nullptr) const;
+  /// From the loss by what came out to that by what went in, in place; adds to the gradient.
   void backward(const Real* parameters, const Trace& trace, Rows<Real>& by_h, Real* gradient) const;
 
  private:
