@@ -179,11 +179,13 @@ def test_a_finger_scrolls_past_the_graph_until_it_is_tapped(browser, full):
         scroll, place = browser.value(where)
         x, y = browser.value("(({ left, bottom }) => [left + 30, bottom - 60])(graph.getBoundingClientRect())")
         browser.swipe(x, y, -120)
-        assert browser.value(where)[0] > scroll + 50 and browser.value(where)[1] == place
+        browser.wait("scrollY > arguments[0] + 50", scroll)
+        assert browser.value(where)[1] == place
         browser.run("graph.focus(); graph.scrollIntoView({ block: 'center', behavior: 'instant' })")
         scroll, place = browser.value(where)
         browser.swipe(x, y, -120)
-        assert browser.value(where)[0] == scroll and browser.value(where)[1] < place - 50
+        browser.wait("fansiteGraph.transform.y < arguments[0] - 50", place)
+        assert browser.value(where)[0] == scroll
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
 
