@@ -69,6 +69,22 @@ def test_names_stand_where_no_line_passes(browser, full, hundred):
                 assert x0 >= u1 or u0 >= x1 or y0 >= v1 or v0 >= y1
 
 
+# Names with the shape of another variable, or a part of it, behind them.
+ON_SHAPES = """
+    const { painter, items } = fansiteGraph;
+    const meets = ([x0, y0, x1, y1], { sx, sy, drawn }) =>
+        Math.hypot(Math.max(x0, Math.min(sx, x1)) - sx, Math.max(y0 + 2, Math.min(sy, y1 - 2)) - sy) < drawn - 1;
+    return [painter.names.length, painter.names.filter(({ box, item }) => items.some((other) => other !== item && meets(box, other))).length];"""
+
+
+@pytest.mark.parametrize("width", [1440, 400])
+def test_names_stand_on_no_shapes(browser, hundred, width):
+    browser.resize(width, 900)
+    browser.open(hundred[2])
+    names, hiding = browser.run(ON_SHAPES)
+    assert names > 20 and hiding <= 0.1 * names
+
+
 # ---- Filters --------------------------------------------------------------------------------------------------------
 
 def links_shown(browser):

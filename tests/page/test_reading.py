@@ -216,6 +216,21 @@ def test_print_begins_with_summary_and_caveats(browser, full):
     assert browser.value("document.getElementById('limits').parentNode.id") == "sections"  # back in its place
 
 
+def test_long_tables_are_cut_on_paper(browser, thousand):
+    boundaries, _, page = thousand
+    browser.open(page)
+    rows = sum(len(entry["members"]) for entry in boundaries["boundaries"])
+    pages = sheets(browser)
+    assert len(pages) < 60 and any(f"{rows - 400:,} more rows in the page itself" in page for page in pages)
+    assert not any("click" in page for page in pages)
+    shown = "document.querySelectorAll('#boundaries tbody tr').length"
+    assert browser.value(shown) == 25
+    browser.run("document.querySelector('#boundaries .more').click(); dispatchEvent(new Event('beforeprint'))")
+    assert browser.value(shown) == rows  # as they are all wanted
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.value(shown) == rows
+
+
 def test_print_keeps_lists_together(browser, folder):
     # Of different lengths, so that some list would meet the end of a sheet.
     for members in (3, 9, 14):
