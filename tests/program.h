@@ -223,10 +223,22 @@ class ProgramTest : public testing::Test {
     return names;
   }
 
-  bool has_temporary_file() const {
+  /// One that was not `there`.
+  bool has_temporary_file(const std::vector<std::string>& there = {}) const {
     const auto names = entries();
-    return std::any_of(names.begin(), names.end(),
-                       [](const std::string& name) { return name.find(".tmp.") != std::string::npos; });
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name.find(".tmp.") != std::string::npos && !std::binary_search(there.begin(), there.end(), name);
+    });
+  }
+
+  /// For Call::interrupted, of a call with --out: so long after its temporary file is there. Before that Ctrl-C is not
+  /// heard, and a busy machine takes its time over it.
+  std::function<bool()> once_at_work(std::chrono::milliseconds later) const {
+    using Clock = std::chrono::steady_clock;
+    return [this, later, there = entries(), begun = std::optional<Clock::time_point>()]() mutable {
+      if (!begun && has_temporary_file(there)) begun = Clock::now();
+      return begun && Clock::now() - *begun >= later;
+    };
   }
 
   Outcome run(Call call) const {

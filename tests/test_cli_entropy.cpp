@@ -166,12 +166,7 @@ TEST_F(Entropy, AnAbsurdLearningRateIsReportedNotHidden) {
 TEST_F(Entropy, CtrlCStopsWithinASecondAndLeavesNothing) {
   Call call{.arguments = {"entropy", "sim/data.csv", "--target", "x2", "--steps", "10000000", "--out", "h.json",
                           "--save-model", "flow.model"}};
-  using Clock = std::chrono::steady_clock;
-  std::optional<Clock::time_point> begun;  // Ctrl-C is waited for since
-  call.interrupted = [&] {
-    if (!begun && has_temporary_file()) begun = Clock::now();
-    return begun && Clock::now() - *begun > std::chrono::milliseconds(300);
-  };
+  call.interrupted = once_at_work(std::chrono::milliseconds(300));
   const Outcome outcome = run(call);
   EXPECT_EQ(outcome.code, 130) << outcome.err;
   EXPECT_LT(outcome.seconds_after_interrupt, 1.0);
