@@ -199,9 +199,9 @@ void print(const Json& json, const Targets& targets) {
   fmt::print("{:<34} {:>7.1f} s (target on two cores 14); the authors' code takes {:.1f} hours: {:.0f} times as long\n",
              "80,000 steps of one model, d=30", authors["seconds"].get<double>(), kAuthorsSeconds / 3600,
              authors["ratio"].get<double>());
-  fmt::print("{:<34} {:>7.5f} s (target {}), {:.0f} subsets/s; {:.1f} % of the peak\n", "1800 densities of 6, 1000 rows",
-             json["density_d30"]["seconds_for_1800"].get<double>(), targets.density_seconds,
-             json["density_d30"]["subsets_per_s"].get<double>(),
+  fmt::print("{:<34} {:>7.5f} s (target {}), {:.0f} subsets/s; {:.1f} % of the peak\n",
+             "1800 densities of 6, 1000 rows", json["density_d30"]["seconds_for_1800"].get<double>(),
+             targets.density_seconds, json["density_d30"]["subsets_per_s"].get<double>(),
              100 * json["density_d30"]["share_of_peak"].get<double>());
 }
 

@@ -37,7 +37,8 @@ void TableOptions::add_to(CLI::App& command) {
           ->check(CLI::IsMember(all_names<Missing>()))
           ->capture_default_str();
   offer(absent, all_names<Missing>());
-  command.add_flag("!--no-header", options.header, "the first row of a CSV is data; names are x1, x2, ...");
+  command.add_flag_callback(
+      "--no-header", [this] { options.header = false; }, "the first row of a CSV is data; names are x1, x2, ...");
   const std::string all = either(all_names<ColumnKind>());
   command.add_option("--kind", kinds, fmt::format("NAME=KIND: what a column is, {} (repeatable)", all))
       ->allow_extra_args(false)

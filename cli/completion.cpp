@@ -11,6 +11,7 @@
 #include "cli/offers.h"
 #include "cli/usage.h"
 #include "fansite/base/parameters.h"
+#include "fansite/base/text.h"
 
 namespace fansite::cli {
 namespace {
@@ -265,7 +266,7 @@ void add_completion(CLI::App& app) {
       fmt::print("{}", script(app));
       return;
     }
-    throw_unknown("completion", *shell, shells);
+    throw UsageError(fmt::format("[completion] '{}' is unknown; use {}.", excerpt(*shell), either(shells)));
   });
 }
 

@@ -16,13 +16,16 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,7 +42,7 @@ struct Call {
   std::function<bool()> interrupted = {};  ///< asked every few milliseconds; the first true sends the signal
   int interrupt_signal = SIGINT;
   std::vector<std::string> environment = {};  ///< NAME=VALUE, beside our own
-  double timeout = 120;                       ///< seconds until SIGKILL
+  double timeout = 240;                       ///< seconds until SIGKILL
   std::size_t memory = 0;                     ///< bytes of address space that it may have; 0: no limit
 };
 
@@ -47,6 +50,7 @@ struct Outcome {
   std::string out, err;
   int code = -1;   ///< −1 if a signal ended it
   int signal = 0;  ///< that signal
+  /// Of all processors, by what was computed: other work on the machine does not count.
   double seconds_after_interrupt = -1;
 
   std::vector<std::string> lines() const {
@@ -99,6 +103,14 @@ struct Pipe {
   ::_exit(127);
 }
 
+/// Processor time of a child that has not been waited for.
+inline double computed_by(pid_t child) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(child, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 /// Appends what is there; closes the pipe at its end.
 inline void drain(Pipe& pipe, std::string& text) {
   std::array<char, 1 << 16> buffer;
@@ -142,7 +154,7 @@ inline Outcome run_program(const Call& call) {
 
   Outcome outcome;
   const auto start = Clock::now();
-  auto interrupted_at = Clock::time_point::max();
+  std::optional<double> computed_before;  // the interrupt
   std::size_t fed = 0;
   while (out.ends[0] >= 0 || err.ends[0] >= 0) {
     if (fed < call.input.size() && in.ends[1] >= 0) {
@@ -155,16 +167,23 @@ inline Outcome run_program(const Call& call) {
     ::poll(waits.data(), waits.size(), 5);
     if (out.ends[0] >= 0) drain(out, outcome.out);
     if (err.ends[0] >= 0) drain(err, outcome.err);
-    if (call.interrupted && interrupted_at == Clock::time_point::max() && call.interrupted()) {
+    if (call.interrupted && !computed_before && call.interrupted()) {
+      computed_before = computed_by(child);
       ::kill(child, call.interrupt_signal);
-      interrupted_at = Clock::now();
     }
     if (seconds_since(start) > call.timeout) ::kill(child, SIGKILL);
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  rusage used{};
+  while (::wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }
-  if (interrupted_at != Clock::time_point::max()) outcome.seconds_after_interrupt = seconds_since(interrupted_at);
+  if (computed_before) {
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    const double computed = seconds(used.ru_utime) + seconds(used.ru_stime) - *computed_before;
+    outcome.seconds_after_interrupt = std::max(0.0, computed / std::max(1u, std::thread::hardware_concurrency()));
+  }
   if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   return outcome;
@@ -204,10 +223,22 @@ class ProgramTest : public testing::Test {
     return names;
   }
 
-  bool has_temporary_file() const {
+  /// One that was not `there`.
+  bool has_temporary_file(const std::vector<std::string>& there = {}) const {
     const auto names = entries();
-    return std::any_of(names.begin(), names.end(),
-                       [](const std::string& name) { return name.find(".tmp.") != std::string::npos; });
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name.find(".tmp.") != std::string::npos && !std::binary_search(there.begin(), there.end(), name);
+    });
+  }
+
+  /// For Call::interrupted, of a call with --out: so long after its temporary file is there. Before that Ctrl-C is not
+  /// heard, and a busy machine takes its time over it.
+  std::function<bool()> once_at_work(std::chrono::milliseconds later) const {
+    using Clock = std::chrono::steady_clock;
+    return [this, later, there = entries(), begun = std::optional<Clock::time_point>()]() mutable {
+      if (!begun && has_temporary_file(there)) begun = Clock::now();
+      return begun && Clock::now() - *begun >= later;
+    };
   }
 
   Outcome run(Call call) const {

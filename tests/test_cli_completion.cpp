@@ -125,8 +125,21 @@ TEST_F(CompletionTest, OtherShellsCanReadTheirScripts) {
   EXPECT_EQ(*of_fish, "");
 }
 
+TEST_F(CompletionTest, FishOffersThemToo) {
+  std::string script = works({"completion", "fish"}).out;
+  const Strings lines = {"fansite comp", "fansite mb --dr", "fansite mb t.csv --estimator ga",
+                         "fansite bench flow --js"};
+  for (const std::string& line : lines) script += "complete -C '" + line + "'\n";
+  const auto offered = printed("fish", script, "--no-config");
+  ASSERT_TRUE(offered) << "fish is not installed: run tools/setup.sh";
+  std::istringstream stream(*offered);
+  Strings words;
+  for (std::string line; std::getline(stream, line);) words.push_back(line.substr(0, line.find('\t')));
+  EXPECT_THAT(words, ElementsAre("compare", "completion", "--drop", "gaussian", "--json"));
+}
+
 TEST_F(CompletionTest, UnknownShellsAreRefused) {
-  fails({"completion", "tcsh"}, 2, {"'tcsh' is unknown; use bash, zsh or fish"});
+  fails({"completion", "tcsh"}, 2, {"[completion] 'tcsh' is unknown; use bash, zsh or fish"});
   fails({"completion"}, 2, {"SHELL is required"});
 }
 

@@ -234,7 +234,8 @@ TEST_F(DagTest, RowsThatDependOnEachOtherCountAsWhatTheyAreWorth) {
   }
   put("series.csv", series);
   const auto edges = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> words = {"dag", "series.csv", "--drop", "id", "--estimator", "gaussian", "--out", "w.json"};
+    std::vector<std::string> words = {"dag",         "series.csv", "--drop", "id",
+                                      "--estimator", "gaussian",   "--out",  "w.json"};
     words.insert(words.end(), options.begin(), options.end());
     const Outcome outcome = works(words);
     return std::pair(json("w.json")["edges"].size(), outcome.err);
@@ -245,7 +246,8 @@ TEST_F(DagTest, RowsThatDependOnEachOtherCountAsWhatTheyAreWorth) {
   EXPECT_THAT(told, HasSubstr("600 rows tell as much as 10 equal and independent ones"));
   // With the link that rows as they come have in their boundaries, it is for the graph to see.
   works({"mb", "series.csv", "--drop", "id", "--estimator", "gaussian", "--block", "none", "--out", "links.json"});
-  works({"dag", "series.csv", "--drop", "id", "--boundaries", "links.json", "--graph-block", "none", "--out", "w.json"});
+  works(
+      {"dag", "series.csv", "--drop", "id", "--boundaries", "links.json", "--graph-block", "none", "--out", "w.json"});
   EXPECT_EQ(json("w.json")["edges"].size(), 1u);
   works({"dag", "series.csv", "--group", "id", "--boundaries", "links.json", "--out", "w.json"});
   EXPECT_EQ(json("w.json")["edges"].size(), 0u);
@@ -290,7 +292,8 @@ TEST_F(DagTest, MistakesAreNamed) {
   fails(dag({"--method", "fansite-dcd", "--epochs", "-1"}), 2, {"[--epochs] -1 is out of range"});
   fails({"dag", "s/data.csv", "--method", "sdcd", "--noise", "gaussian"}, 2,
         {"[--noise] sdcd has no such option; fansite-anm has it"});
-  fails(dag({"--hidden", "3"}), 2, {"[--hidden] fansite-anm has no such option; fansite-dcd, sdcd, dagma or cosmo has it"});
+  fails(dag({"--hidden", "3"}), 2,
+        {"[--hidden] fansite-anm has no such option; fansite-dcd, sdcd, dagma or cosmo has it"});
   fails({"dag", "nowhere.csv"}, 2, {"nowhere.csv"});
 }
 
@@ -425,8 +428,7 @@ TEST_F(DagTest, CtrlCLeavesWhatItNeedsToGoOn) {
   auto expected = entries();
   expected.insert(expected.begin() + 1, "g.json.checkpoint.graph");
   Call call{.arguments = {"dag", "large/data.csv", "--estimator", "gaussian", "--out", "g.json", "--dot", "g.dot"}};
-  const auto start = std::chrono::steady_clock::now();
-  call.interrupted = [&] { return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(400); };
+  call.interrupted = [&] { return std::filesystem::exists(path("g.json.checkpoint.graph")); };
   const Outcome outcome = run(call);
   EXPECT_EQ(outcome.code, 130) << outcome.err;
   EXPECT_EQ(outcome.out, "");

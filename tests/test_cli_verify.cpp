@@ -62,8 +62,8 @@ TEST_F(VerifyTest, AWarningAboutAGpuIsNoPartOfTheAnswer) {
   const auto place = result.find(key);
   ASSERT_NE(place, std::string::npos);
   const bool others = result.at(place + key.size()) != ']';
-  result.insert(place + key.size(), std::string("\n\"[device] the GPU is lost; the processor did the rest\"") +
-                                        (others ? "," : "\n"));
+  result.insert(place + key.size(),
+                std::string("\n\"[device] the GPU is lost; the processor did the rest\"") + (others ? "," : "\n"));
   put("told.json", result);
   EXPECT_THAT(works({"verify", "told.json", "s/data.csv"}).err, HasSubstr("the bits agree"));
   result.replace(result.find("the GPU is lost") - 9, 9, "[nothing]");

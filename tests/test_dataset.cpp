@@ -474,7 +474,7 @@ TEST(Names, SuggestsTheNearest) {
   const Dataset data{{"TP53", "BRCA1", "age", "x1"}, Matrix::Zero(1, 4)};
   EXPECT_EQ(data.index_of("age"), 2);
   EXPECT_EQ(message_of<UsageError>([&] { data.index_of("BRAC1"); }),
-            "[index_of] no column is called 'BRAC1'. Did you mean 'BRCA1'?");
+            "[table] no column is called 'BRAC1'. Did you mean 'BRCA1'?");
   EXPECT_THAT(message_of<UsageError>([&] { data.index_of("tp53"); }), HasSubstr("'TP53'?"));
   EXPECT_THAT(message_of<UsageError>([&] { data.index_of("income"); }),
               HasSubstr("The columns are 'TP53', 'BRCA1', 'age', 'x1'."));

@@ -128,15 +128,29 @@ TEST(Ensemble, ContinuesFromItsCheckpointWithTheSameBits) {
    private:
     mutable std::atomic<int> left_;
   };
+  // Steps of an earlier run are told apart, since they say nothing of how long the others take.
+  class Counts final : public Progress {
+   public:
+    void begin(std::string_view, long total) override { wanted += total; }
+    void advance(long steps) override { taken += steps; }
+    void already_done(long steps) override { known += steps; }
+    bool interrupted() const override { return false; }
+    std::atomic<long> wanted = 0, taken = 0, known = 0;
+  };
+  long known = 0;
   const ThreadLimit limit(2);  // so that five checks finish a network
   for (const int after : {5, 9, 14}) {
     std::filesystem::remove(path);
     Stops stops(after);
     EXPECT_THROW(train_ensemble(data, params, stops, path), Interrupted);
     EXPECT_TRUE(std::filesystem::exists(path)) << "no network was finished after " << after;
-    expect_same_bits(straight, train_ensemble(data, params, silent, path));
+    Counts counts;
+    expect_same_bits(straight, train_ensemble(data, params, counts, path));
+    EXPECT_EQ(counts.taken + counts.known, counts.wanted);
+    known += counts.known;
     expect_same_bits(straight, load_checkpoint(path).ensemble);  // for whatever else its caller does
   }
+  EXPECT_GT(known, 0);
 
   std::filesystem::remove(path);
   Stops stops(9);

@@ -37,8 +37,8 @@ BoundariesResult boundaries_of(const Dataset& data) {
 }
 
 TEST(Json, BoundariesHaveTheFieldsOfTheFormat) {
-  const RunTiming timing{.total_seconds = 1.5, .peak_memory_mb = 30, .threads = 2, .machine = "a machine",
-                         .device = "a GPU"};
+  const RunTiming timing{
+      .total_seconds = 1.5, .peak_memory_mb = 30, .threads = 2, .machine = "a machine", .device = "a GPU"};
   const json root = json::parse(to_json(boundaries_of(chain({"a", "b", "c"})), timing));
   EXPECT_EQ(root["format"], "fansite.boundaries/2");
   EXPECT_EQ(root["variables"], (json{"a", "b", "c"}));

@@ -28,9 +28,9 @@ struct CompareParams {
   /// Names, with options as in "iamb:alpha=0.001:max-size=5" and "fansite-anm:boundary-method=tc"; "all" (boundary
   /// methods, or graph methods beside one), "all-dag", "paper-mb", "paper-dag".
   std::vector<std::string> methods = {"paper-mb"};
-  int orders = 3;          ///< of the columns: as they come, then at random
-  double limit = 600;      ///< seconds for each cell; 0: as long as it takes
-  std::uint64_t seed = 0;  ///< of the orders, and of the methods
+  int orders = 3;               ///< of the columns: as they come, then at random
+  double limit = 600;           ///< seconds for each cell; 0: as long as it takes
+  std::uint64_t seed = 0;       ///< of the orders, and of the methods
   Device device = Device::cpu;  ///< what networks are trained and asked on
 
   static const Description& description();

@@ -78,11 +78,10 @@ int column_called(std::string_view name, const std::vector<std::string>& names) 
   if (found != names.end()) return static_cast<int>(found - names.begin());
   const std::string near = nearest_name(name, names);
   if (!near.empty()) {
-    throw UsageError(
-        fmt::format("[index_of] no column is called '{}'. Did you mean '{}'?", excerpt(name), excerpt(near)));
+    throw UsageError(fmt::format("[table] no column is called '{}'. Did you mean '{}'?", excerpt(name), excerpt(near)));
   }
   throw UsageError(
-      fmt::format("[index_of] no column is called '{}'. The columns are {}.", excerpt(name), quoted_list(names)));
+      fmt::format("[table] no column is called '{}'. The columns are {}.", excerpt(name), quoted_list(names)));
 }
 
 // ---- Files ----------------------------------------------------------------------------------------------------------

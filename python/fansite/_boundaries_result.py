@@ -112,7 +112,7 @@ class Boundary:
         return _html.boundary(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundariesResult(TableResult):
     """The boundaries of a table, with all that they rest on; equal if all but the timing is."""
 
@@ -195,6 +195,11 @@ class BoundariesResult(TableResult):
     def to_dot(self) -> str:
         """The moral graph in Graphviz's language."""
         return _core.to_dot(self.moral_graph(), [name_of(variable) for variable in self.variables], False)
+
+    def __repr__(self) -> str:
+        by = f", {self.estimator} estimator" if self.estimator else ""
+        found = "boundary" if len(self.boundaries) == 1 else "boundaries"
+        return f"BoundariesResult({len(self.boundaries)} {found} of {self.rows} rows{by})"
 
     def _repr_html_(self) -> str:
         return _html.boundaries(self)

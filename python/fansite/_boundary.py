@@ -9,7 +9,7 @@ from . import _core
 from ._boundaries_result import BoundariesResult
 from ._finder import Finder
 from ._knowledge import for_table
-from ._labels import is_pandas, names_of
+from ._labels import ByVariable, is_pandas, names_of
 from ._methods import method_named
 from ._parameters import BoundaryParameters
 from ._settings import documented, method_options, run_options
@@ -75,10 +75,12 @@ class MarkovBoundary(BoundaryParameters, Finder[BoundariesResult]):
             text = _core.markov_boundaries(table.data, known, method.name, options, targets, run_options(self), run)
             result = BoundariesResult._of(text, table.labels)
         self._keep(result)
-        self.boundaries_ = {target: boundary.names for target, boundary in result.boundaries.items()}
-        self.gains_ = {
-            target: {member.name: member.gain for member in boundary.members}
-            for target, boundary in result.boundaries.items()
-        }
+        self.boundaries_ = ByVariable({target: boundary.names for target, boundary in result.boundaries.items()})
+        self.gains_ = ByVariable(
+            {
+                target: {member.name: member.gain for member in boundary.members}
+                for target, boundary in result.boundaries.items()
+            }
+        )
         self.moral_graph_ = labelled(result.moral_graph(), result.variables, is_pandas(X))
         return self

@@ -65,7 +65,7 @@ class Role:
     """A spouse's common children with the variable."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphResult(TableResult):
     """A causal graph, with all that it rests on; equal if all but the timing is. Iterates over its edges."""
 
@@ -194,6 +194,11 @@ class GraphResult(TableResult):
         place = {name: i for i, name in enumerate(self.variables)}
         hidden = [(place[pair.a], place[pair.b]) for pair in self.hidden_causes]
         return _core.to_dot(directed, undirected, [name_of(variable) for variable in self.variables], hidden)
+
+    def __repr__(self) -> str:
+        undecided = sum(not edge.directed for edge in self.edges)
+        edges = f"{len(self.edges)} edge{'s' * (len(self.edges) != 1)}"
+        return f"GraphResult({edges} of {self.rows} rows, {undecided} of undecided direction)"
 
     def _repr_html_(self) -> str:
         return _html.graph(self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -129,6 +129,17 @@ def found_in(known: Mapping[Any, Any], label: Any, what: str) -> Any:
     if name_of(label) in by_name:
         return by_name[name_of(label)]
     raise KeyError(unknown(name_of(label), by_name, what))
+
+
+Value = TypeVar("Value")
+
+
+class ByVariable(dict[Any, Value]):
+    """What was found of each target, by its label or the name of it."""
+
+    def __missing__(self, label: Any) -> Value:
+        value: Value = found_in(self, label, "[boundaries] there is no boundary of")
+        return value
 
 
 def unknown(name: str, known: Iterable[str], what: str) -> str:

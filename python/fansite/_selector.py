@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,6 +146,7 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
         array or DataFrame
             A pandas DataFrame if X is one that does not hold numbers alone, else what scikit-learn's selectors give.
         """
+        self.get_support()  # that nothing has been learnt is said before anything of X
         if is_pandas(X) and not all(is_numeric(dtype) for dtype in X.dtypes):
             validate_data(self, X, reset=False, skip_check_array=True)  # text is no array of numbers
             return self._transform(X)
@@ -169,6 +171,8 @@ class BoundarySelector(SelectorParameters, SelectorMixin, BaseEstimator):  # typ
 
     def _features(self, X: Any, y: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, Any]]:
         """The columns of X. scikit-learn checks arrays of numbers; what a data frame may hold is more than it knows."""
+        if isinstance(X, (str, os.PathLike)):
+            raise TypeError("[X] a selector takes the features, not the path of a file. Read it with pandas.read_csv(path).")
         required = None if y is None else "no_validation"
         if is_frame(X) or _holds_text(X):
             validate_data(self, X, required, skip_check_array=True)

@@ -118,7 +118,8 @@ def as_table(X: Any, missing: str = "use", roles: Roles = NO_ROLES, stacklevel: 
             data, from_types = converted(X, roles)
             data, row_name = with_roles(data, missing, roles, from_types, row_name)
     if data.dropped_rows:
-        warn([f"{data.dropped_rows} rows with missing cells left out"], stacklevel=stacklevel)
+        rows = f"{data.dropped_rows} row{'s' * (data.dropped_rows != 1)}"
+        warn([f"{rows} with missing cells left out"], stacklevel=stacklevel)
     return Table(data, labels_of(X), row_name)
 
 
@@ -239,6 +240,10 @@ def converted(X: Any, roles: Roles) -> tuple[_core.Dataset, dict[str, str]]:
     values = np.asarray(X)
     if values.dtype.kind in "US" and not isinstance(X, np.ndarray):
         values = np.array(X, dtype=object)  # a list of lists, whose numbers NumPy has made text
+    if values.ndim == 0:
+        raise TypeError(
+            f"[table] {type(X).__name__} is no table. Give a data frame, an array of rows by variables, or a file's path."
+        )
     return from_array(values, roles=roles), {}
 
 

@@ -22,9 +22,9 @@ struct Running {
 };
 
 /// Does the work in a thread of its own, while the calling one waits without the GIL and takes it ten times a second to
-/// look for signals and to report, and reports once more at the end. So no thread that computes ever touches Python, and a signal is seen however long a
-/// piece of work takes. Throws what the work throws; what a signal's handler or `report` raises, once the work has
-/// stopped.
+/// look for signals and to report, and reports once more at the end. So no thread that computes ever touches Python,
+/// and a signal is seen however long a piece of work takes. Throws what the work throws; what a signal's handler or
+/// `report` raises, once the work has stopped.
 void run(const Running& running, const std::function<void(Progress&)>& work);
 
 /// The number of works under way.

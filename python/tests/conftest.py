@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from support import PATIENCE
 
 import fansite
 
@@ -49,7 +50,7 @@ class Program:
     path = Path(sys.executable).parent / "fansite"
 
     def __call__(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([str(self.path), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+        return subprocess.run([str(self.path), *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
 
     def result(self, *arguments: object) -> str:
         run = self(*arguments, "--quiet")

@@ -47,6 +47,12 @@ def test_as_a_networkx_graph(boundaries) -> None:
     assert graph[first][second]["gain"] == max(gains[first].get(second, 0), gains[second].get(first, 0))
 
 
+def test_consoles_show_a_line(boundaries, linear) -> None:
+    assert repr(boundaries.result_) == "BoundariesResult(12 boundaries of 600 rows, gaussian estimator)"
+    one = fansite.MarkovBoundary(targets="x3", method="tc").fit(linear.values).result_
+    assert repr(one).startswith("BoundariesResult(1 boundary of 600 rows")
+
+
 def test_as_dot(boundaries) -> None:
     first, second = boundaries.result_.moral_edges[0]
     assert f'"{first}" -- "{second}"' in boundaries.to_dot()

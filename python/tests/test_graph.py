@@ -56,6 +56,11 @@ def test_roles_follow_the_edges(found) -> None:
     assert fansite.Role(edge.target, "child") in roles[edge.source]
 
 
+def test_consoles_show_a_line(graph) -> None:
+    undecided = sum(not edge.directed for edge in graph.edges_)
+    assert repr(graph.result_) == f"GraphResult({len(graph.edges_)} edges of 250 rows, {undecided} of undecided direction)"
+
+
 def test_as_a_table(graph) -> None:
     table = graph.to_pandas()
     assert len(table) == len(graph.edges_)

@@ -92,6 +92,7 @@ def test_labels_are_understood_where_names_are(case) -> None:
         found = fansite.MarkovBoundary(targets=target).fit(table)
         assert list(found.boundaries_) == [one]
         assert found.result_[one] is found.result_[names[3]]
+        assert found.boundaries_[one] is found.boundaries_[names[3]] and found.gains_[one] is found.gains_[names[3]]
     facts = fansite.inspect(table, kinds={one: "continuous"}, context=labels[0], weight=None)
     assert facts[one].declared and facts[names[0]].context
     assert fansite.inspect(table, context=[labels[0], names[1]])[labels[1]].context

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import sklearn.base
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
+from support import PATIENCE
 
 import fansite
 
@@ -40,17 +42,18 @@ large = fansite.simulate(nodes=40, degree=3, rows=20000, sem="mlp").values
 def interrupt():
     time.sleep(0.7)
     global sent
-    sent = time.perf_counter()
+    sent = time.process_time()
     os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt).start()
 try:
+    threading.Thread(target=interrupt).start()
     {ENDLESS[work]}
 except KeyboardInterrupt:
-    print(time.perf_counter() - sent)
+    print(time.process_time() - sent)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout, f"not interrupted: {run.stderr}"
-    assert float(run.stdout) < 1
+    # A second of all processors, by what was computed: others on the machine do not count.
+    assert float(run.stdout) < len(os.sched_getaffinity(0))
 
 
 def test_what_a_signal_handler_raises_arrives() -> None:
@@ -59,13 +62,13 @@ import signal, fansite
 class Tired(Exception): pass
 def handler(number, frame): raise Tired
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.5)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
     fansite.EntropyModel(steps=10**7).fit(fansite.simulate(nodes=10).values)
 except Tired:
     print("arrived")
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout == "arrived\n", run.stderr
 
 
@@ -169,7 +172,7 @@ def _fit_in_child(values: np.ndarray) -> str:
 def test_forked_processes_work(linear) -> None:
     here = _fit_in_child(linear.values)  # threads are up before the fork
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        there = pool.map_async(_fit_in_child, [linear.values] * 4).get(timeout=60)
+        there = pool.map_async(_fit_in_child, [linear.values] * 4).get(timeout=PATIENCE)
     assert there == [here] * 4
     assert _fit_in_child(linear.values) == here  # and after it
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from support import PATIENCE
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "notebooks"
 NOTEBOOKS = ["a_first_table", "features_for_a_classifier", "from_graph_to_effect"]
@@ -17,7 +18,8 @@ NOTEBOOKS = ["a_first_table", "features_for_a_classifier", "from_graph_to_effect
 def output_of(name: str, folder: Path) -> str:
     """What all cells print and show, as text; an error in a cell is one here."""
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+    patient = {"timeout": PATIENCE, "startup_timeout": PATIENCE}
+    NotebookClient(notebook, **patient, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("text/html" in output.get("data", {}) for output in outputs)  # tables
     return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)

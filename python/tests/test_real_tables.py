@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support import PATIENCE
 
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -107,9 +108,9 @@ def test_settings() -> None:
 
 def test_a_refusal_and_a_time_limit_cost_one_cell(frame) -> None:
     columns = frame[["size", "noise", "price"]]
-    answer = real_boundaries.in_own_process(columns, "gaussian", 1, 60)
+    answer = real_boundaries.in_own_process(columns, "gaussian", 1, PATIENCE)
     assert answer["boundaries"]["price"] == ["size"]
-    refused = real_boundaries.in_own_process(columns, "gaussian:fdr=7", 1, 60)
+    refused = real_boundaries.in_own_process(columns, "gaussian:fdr=7", 1, PATIENCE)
     assert "fdr" in refused["failure"] and not refused["again"]
     late = real_boundaries.in_own_process(columns, "gaussian", 1, 0.01)
     assert "0.01 s" in late["failure"] and late["again"]

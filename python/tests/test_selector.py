@@ -154,6 +154,16 @@ def test_weights_and_groups_of_rows(features) -> None:
     assert grouped.boundary_.members[0].p_value > single.boundary_.members[0].p_value
 
 
+def test_what_is_not_fitted_says_so_and_nothing_else(features) -> None:
+    with pytest.raises(fansite.NotFittedError, match="nothing has been learnt yet"):
+        fansite.BoundarySelector().transform(features[0])  # without scikit-learn's warning of unknown names
+
+
+def test_features_are_no_files(features) -> None:
+    with pytest.raises(TypeError, match=r"not the path of a file. Read it with pandas.read_csv\(path\)"):
+        fansite.BoundarySelector().fit("study.csv", features[1])
+
+
 def test_clones_have_learnt_nothing(features) -> None:
     selector = fansite.BoundarySelector(fdr=0.01).fit(*features)
     copy = clone(selector)

@@ -107,7 +107,7 @@ def test_missing_cells(values) -> None:
     for table in (holes, holes.astype("Float64"), pl.from_pandas(holes, nan_to_null=True)):
         with pytest.raises(ValueError, match="1 missing cell in column 'a b'"):
             boundaries(table, missing="error")
-        with pytest.warns(fansite.DataWarning, match="1 rows with missing cells left out"):
+        with pytest.warns(fansite.DataWarning, match="1 row with missing cells left out"):
             assert boundaries(table, missing="drop") == boundaries(holes.dropna())
 
 
@@ -122,6 +122,8 @@ def test_missing_cells(values) -> None:
         (pd.DataFrame({"a": ["?", 1, 2]}), ValueError, r"'a' holds the text '\?' among numbers. Correct it"),
         (pl.DataFrame({"a": [1.0]}).lazy(), TypeError, r"Give X.collect\(\)"),
         (np.zeros(3), ValueError, "1 dimensions came instead of 2"),
+        ({"a": [1.0]}, TypeError, "dict is no table. Give a data frame, an array of rows by variables, or a file's path"),
+        (None, TypeError, "NoneType is no table"),
         (np.array([[b"a"]]), ValueError, r"X.astype\(float\)"),
         (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), ValueError, "two columns are called 'a'"),
         (pd.DataFrame([[1.0, 2.0]], columns=["1", 1]), ValueError, "'1' and 1 would both be called '1'. Rename one"),

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import PATIENCE
 
 import fansite
 
@@ -46,6 +47,6 @@ def test_toy_methods(tmp_path) -> None:
     shutil.copy(module, package)
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert run.stdout == "found\n", run.stderr

@@ -41,8 +41,13 @@ def test_is_for_every_linux_that_the_readme_names(wheel) -> None:
     assert "any Linux with glibc 2.34 or later" in readme
 
 
-def test_is_small(wheel) -> None:
-    assert wheel.stat().st_size < 25e6
+def test_is_small_and_as_large_as_is_told(wheel) -> None:
+    size = wheel.stat().st_size / 1e6
+    assert size < 25
+    releasing = (Path(__file__).resolve().parents[2] / "docs" / "releasing.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"OpenBLAS\s+\([\d.]+ of ([\d.]+) MB\)", releasing)
+    (kernels,) = re.findall(r"kernels for GPUs are in, ([\d.]+) MB of it", releasing)  # where there is nvcc
+    assert float(told) - float(kernels) - 1 < size < float(told) + 1
 
 
 def test_brings_its_libraries(wheel) -> None:

@@ -201,6 +201,8 @@ def test_unknown_names_come_with_the_nearest(boundaries, graph, linear) -> None:
     known = fansite.Knowledge("root pressure", table.columns)
     asked = {
         "mapping": lambda: found.result_["presure"],
+        "boundary": lambda: found.boundaries_["presure"],
+        "gains": lambda: found.gains_["presure"],
         "column": lambda: fansite.inspect(table)["presure"],
         "plot": lambda: fansite.plots.boundary(found, "presure"),
         "target": lambda: fansite.MarkovBoundary(targets="presure").fit(table),

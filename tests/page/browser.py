@@ -14,7 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")  # named, as selenium would else look for one on the network
-PATIENCE = 30  # seconds until a condition that does not come true is a failure
+PATIENCE = 90  # seconds until a condition that does not come true is a failure, on a busy machine too
 
 
 def missing():
@@ -31,6 +31,8 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
         self.driver.set_page_load_timeout(PATIENCE)
+        self.driver.set_script_timeout(PATIENCE)
+        self.driver.execute_cdp_cmd("Performance.enable", {})
         self.resize(width, height)
 
     def quit(self):
@@ -64,6 +66,11 @@ class Browser:
 
     def wait(self, expression, *arguments):
         return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.02).until(lambda _: self.value(expression, *arguments))
+
+    def computed(self):
+        """Seconds that the page's thread has computed since it began: other work on the machine does not count."""
+        metrics = self.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "ThreadTime")
 
     def errors(self):
         """What the console complained of since the last call."""
@@ -111,7 +118,7 @@ class Browser:
             send("touchMove", [{"x": x, "y": y + distance * step / steps}])
             self.drawn_frames(1)
         send("touchEnd", [])
-        self.drawn_frames(20)
+        self.drawn_frames(20)  # of the page that rolls on
 
     def print_to_pdf(self):
         """A4 sheets, as bytes."""
@@ -147,6 +154,11 @@ class Browser:
             const done = arguments[arguments.length - 1];
             const next = (left) => (left ? requestAnimationFrame(() => next(left - 1)) : done());
             next(arguments[0]);""", count)
+
+    def rest(self):
+        """Waits until the graph is laid out, its view has come to rest, and all of it is drawn."""
+        self.drawn_frames()
+        self.wait("graph.dataset.settled === 'true' && !graph.__transition && !fansiteGraph.drawing")
 
     def picture(self, selector="#graph"):
         self.drawn_frames()

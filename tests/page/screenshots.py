@@ -12,7 +12,7 @@ from program import PROGRAM, fansite
 
 def take(browser, picture):
     browser.run("scrollTo({ top: 0, behavior: 'instant' })")
-    browser.drawn_frames(40)  # until the view has come to rest
+    browser.rest()
     browser.driver.save_screenshot(str(picture))
     print(f"{picture}: {picture.stat().st_size / 1000:.0f} kB")
 

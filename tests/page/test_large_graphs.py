@@ -69,6 +69,22 @@ def test_names_stand_where_no_line_passes(browser, full, hundred):
                 assert x0 >= u1 or u0 >= x1 or y0 >= v1 or v0 >= y1
 
 
+# Names with the shape of another variable, or a part of it, behind them.
+ON_SHAPES = """
+    const { painter, items } = fansiteGraph;
+    const meets = ([x0, y0, x1, y1], { sx, sy, drawn }) =>
+        Math.hypot(Math.max(x0, Math.min(sx, x1)) - sx, Math.max(y0 + 2, Math.min(sy, y1 - 2)) - sy) < drawn - 1;
+    return [painter.names.length, painter.names.filter(({ box, item }) => items.some((other) => other !== item && meets(box, other))).length];"""
+
+
+@pytest.mark.parametrize("width", [1440, 400])
+def test_names_stand_on_no_shapes(browser, hundred, width):
+    browser.resize(width, 900)
+    browser.open(hundred[2])
+    names, hiding = browser.run(ON_SHAPES)
+    assert names > 20 and hiding <= 0.1 * names
+
+
 # ---- Filters --------------------------------------------------------------------------------------------------------
 
 def links_shown(browser):
@@ -147,7 +163,7 @@ def test_the_neighbourhood_of_a_variable(browser, request, page):
     browser.set("#steps", 0)
     assert browser.value("fansiteGraph.items.length") >= everything
     # All is where it was and can be moved; a layout of its own is one of everything.
-    browser.drawn_frames(40)
+    browser.rest()
     x, y = browser.place_of(browser.selected())
     browser.drag((x, y), (x + 30, y + 20))
     assert browser.place_of(browser.selected()) == pytest.approx((x + 30, y + 20), abs=4)
@@ -168,7 +184,7 @@ def test_variables_without_links_are_no_field_of_dots(browser, folder):
     assert f"{300 - linked} variables without links not drawn" in browser.text("#legend")
     browser.find("#search").send_keys("gene299", Keys.ENTER)
     browser.wait("graph.dataset.selected === 'gene299'")
-    browser.drawn_frames(40)
+    browser.rest()
     assert browser.value("fansiteGraph.painter.names.some(({ text }) => text === 'gene299')")
 
 
@@ -188,7 +204,7 @@ def test_clusters_open_and_close(browser, thousand):
     x, y = browser.value("fansiteGraph.transform.apply([fansiteGraph.items[0].x, fansiteGraph.items[0].y])")
     browser.click_at(round(left + x), round(top + y))
     browser.wait("fansiteGraph.items.length === arguments[0]", bubbles - 1 + sizes[0])
-    browser.drawn_frames(40)
+    browser.rest()
     x0, y0, x1, y1 = browser.value("fansiteGraph.painter.titles[0].box")
     browser.click_at(round(left + (x0 + x1) / 2), round(top + (y0 + y1) / 2))
     browser.wait("fansiteGraph.items.length === arguments[0]", bubbles)
@@ -223,7 +239,7 @@ def test_search_zooms(browser, thousand):
         browser.find("#search").send_keys(name, Keys.ENTER)
         browser.wait("graph.dataset.selected === arguments[0]", name)
         browser.wait("fansiteGraph.transform.k >= 0.8")
-        browser.drawn_frames(40)
+        browser.rest()
         assert browser.value("fansiteGraph.transform.k") > max(0.8, far)
         # It is its own item now, with its name on it, and the view is around it.
         assert browser.value("fansiteGraph.painter.names.some(({ text }) => text === arguments[0])", name)
@@ -236,29 +252,30 @@ def test_search_zooms(browser, thousand):
 
 def test_a_thousand_variables_are_quick(browser, thousand, capsys):
     def first_draw():
+        browser.driver.get("about:blank")
+        before = browser.computed()
         browser.driver.get(thousand[2].as_uri())
         browser.wait("graph.dataset.drawn === 'true'")
-        return int(browser.value("graph.dataset.drawMs"))
+        after = browser.computed()
+        return after - before if after > before else after  # a page may get a thread of its own
 
     def frame():
-        return browser.value("""(() => {
-            const before = performance.now();
-            fansiteGraph.draw();
-            return performance.now() - before;
-        })()""")
+        before = browser.computed()
+        browser.run("for (let i = 0; i < 5; ++i) fansiteGraph.draw();")
+        return (browser.computed() - before) / 5
 
-    # The best of some: the others on the machine are not what is measured.
-    first = min(first_draw() for _ in range(3))
+    first = first_draw()
     browser.open(thousand[2])
-    closed = min(frame() for _ in range(5))
+    closed = frame()
     browser.click("#open-all")
-    opened = min(frame() for _ in range(5))
+    browser.rest()
+    opened = frame()
     browser.click("button[data-value=free]")
-    browser.wait("graph.dataset.settled === 'true'")
-    free = min(frame() for _ in range(5))
+    browser.rest()
+    free = frame()
     with capsys.disabled():
-        print(f"\n1000 variables: first picture {first} ms, a frame {closed:.0f} ms of clusters, {opened:.0f} ms open, {free:.0f} ms free")
-    assert first < 2000
+        print(f"\n1000 variables: first picture {1000 * first:.0f} ms, a frame {1000 * closed:.0f} ms of clusters, {1000 * opened:.0f} ms open, {1000 * free:.0f} ms free")
+    assert first < 2
     # Less than a tenth of a second, so that zoom and drag follow the hand.
-    assert max(closed, opened, free) < 100
+    assert max(closed, opened, free) < 0.1
     assert len(browser.texts("#boundaries tbody tr")) == 25

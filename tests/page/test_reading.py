@@ -179,11 +179,13 @@ def test_a_finger_scrolls_past_the_graph_until_it_is_tapped(browser, full):
         scroll, place = browser.value(where)
         x, y = browser.value("(({ left, bottom }) => [left + 30, bottom - 60])(graph.getBoundingClientRect())")
         browser.swipe(x, y, -120)
-        assert browser.value(where)[0] > scroll + 50 and browser.value(where)[1] == place
+        browser.wait("scrollY > arguments[0] + 50", scroll)
+        assert browser.value(where)[1] == place
         browser.run("graph.focus(); graph.scrollIntoView({ block: 'center', behavior: 'instant' })")
         scroll, place = browser.value(where)
         browser.swipe(x, y, -120)
-        assert browser.value(where)[0] == scroll and browser.value(where)[1] < place - 50
+        browser.wait("fansiteGraph.transform.y < arguments[0] - 50", place)
+        assert browser.value(where)[0] == scroll
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
 
@@ -212,6 +214,21 @@ def test_print_begins_with_summary_and_caveats(browser, full):
     assert re.sub(r"x\d+|cause \u2192 effect|undecided|thicker: more evidence", "", pages[1]).strip() == "" != pages[1]
     assert "Strongest edges" in pages[2] or "STRONGEST EDGES" in pages[2]
     assert browser.value("document.getElementById('limits').parentNode.id") == "sections"  # back in its place
+
+
+def test_long_tables_are_cut_on_paper(browser, thousand):
+    boundaries, _, page = thousand
+    browser.open(page)
+    rows = sum(len(entry["members"]) for entry in boundaries["boundaries"])
+    pages = sheets(browser)
+    assert len(pages) < 60 and any(f"{rows - 400:,} more rows in the page itself" in page for page in pages)
+    assert not any("click" in page for page in pages)
+    shown = "document.querySelectorAll('#boundaries tbody tr').length"
+    assert browser.value(shown) == 25
+    browser.run("document.querySelector('#boundaries .more').click(); dispatchEvent(new Event('beforeprint'))")
+    assert browser.value(shown) == rows  # as they are all wanted
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.value(shown) == rows
 
 
 def test_print_keeps_lists_together(browser, folder):

@@ -29,6 +29,8 @@ import pages  # noqa: E402
 PROGRAM = Path(os.environ.get("FANSITE_PROGRAM", REPOSITORY / "build/release/fansite")).resolve()
 # Times and memory are another machine's; what is told of threads and processors too.
 FLEETING = re.compile(r"[\d.e+]+ (?:s|ms|min|h|MB|threads?|steps/s)\b|\bin [\d.]+ s\b")
+# What a log is told every half minute, which a busy machine may take: cli/progress_bar.cpp.
+LOG_LINE = re.compile(r"^ *\d+\.\d s  (?:working|\w[\w -]*: \d+ %.*)\n", re.MULTILINE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -68,7 +70,8 @@ def _shell(text: str, folder: Path) -> str:
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     told = done.stdout.decode()
     assert done.returncode == 0, f"{text}\n{told}"
-    return re.sub(r"[^\n]*\r", "", told)  # a bar of progress, which a busy machine shows, is written over
+    told = re.sub(r"[^\n]*\r", "", told)  # a bar of progress, which a busy machine shows, is written over
+    return LOG_LINE.sub("", told)
 
 
 def _python(text: str, names: dict[str, object], folder: Path) -> str:

@@ -52,9 +52,10 @@ def test_that_differences_are_seen() -> None:
     assert examples.differences(told, "  x1  x3 …\n") and examples.differences(told, "  x1  x2 0.712 …\n")
 
 
-def test_that_bars_of_progress_are_none_of_what_is_told(tmp_path: Path) -> None:
+def test_that_progress_is_none_of_what_is_told(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("```sh\nprintf 'found\\n\\rworking: 10%%\\r            \\rdone\\n'\n```\n\n```text\nfound\ndone\n```\n")
+    log = "    30.0 s  working\\n    60.0 s  training: 50 %%, 59 s left in this stage\\n"
+    page.write_text(f"```sh\nprintf 'found\\n\\rworking: 10%%\\r            \\r{log}done\\n'\n```\n\n```text\nfound\ndone\n```\n")
     (example,) = examples.run(page, tmp_path)
     assert example.told == "found\ndone\n"
 

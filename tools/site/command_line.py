@@ -109,7 +109,7 @@ def _table(entries: list[list[str]]) -> str:
         choices = re.fullmatch(r"\w+:(\{[^}]*\})(.*)", value)
         value = choices[1] + choices[2] if choices else value
         value, _, default = value.partition("=")
-        name = re.sub(r"\{\w+\}", "", name).replace(",", ", ")
+        name = name.replace(",", ", ")
         told = _text(told) + (f" (not with `{others}`)" if excludes else "")
         rows.append([f"`{f'{name} {value}'.strip()}`", f"`{default}`" if default else "required" if required else "", told])
     if all(not default for _, default, _ in rows):

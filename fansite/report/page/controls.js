@@ -134,7 +134,7 @@ function drawLegend(model, view) {
     }
   }
   byId("legend").hidden = isEmpty(model);
-  if (view.grouped()) entries.push(element("li", {}, element("span", { class: "sample bubble" }), "cluster: click opens it"));
+  if (view.grouped()) entries.push(element("li", {}, element("span", { class: "sample bubble" }), element("span", {}, "cluster", element("span", { class: "reading" }, ": click opens it"))));
   if (view.mode === "causal") {
     entries.push(line("arrow", "cause \u2192 effect"));
     if (model.edges.some((edge) => !edge.directed)) entries.push(line("dashed", "undecided"));

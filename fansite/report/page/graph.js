@@ -405,8 +405,7 @@ class GraphView extends Scene {
 
   draw() {
     this.painter.draw();
-    const { dataset } = this.canvas;
-    if (!dataset.drawn) Object.assign(dataset, { drawn: "true", drawMs: String(Math.round(performance.now())) });
+    this.canvas.dataset.drawn = "true";
   }
 
   /** So many times as fine, and of another size if one is given, whatever becomes of the page around it, as it does on paper. */

@@ -4,7 +4,7 @@
 
 const cellSize = 5; // pixels of the grid in which lines and shapes are counted
 const nameHeight = 14;
-const coversShape = 100; // the cost of a place where a name would hide a shape
+const coversShape = 100; // the cost of a place where a name would hide a part of a shape, however small
 
 class NamePlacer {
   constructor(width, height) {
@@ -34,7 +34,7 @@ class NamePlacer {
   addDisc(x, y, radius) {
     for (let dy = -radius; dy <= radius; dy += cellSize) {
       const half = Math.sqrt(radius * radius - dy * dy);
-      for (let dx = -half; dx <= half; dx += cellSize) this.add(x + dx, y + dy, 12);
+      for (let dx = -half; dx <= half; dx += cellSize) this.add(x + dx, y + dy, coversShape);
     }
   }
 

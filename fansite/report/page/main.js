@@ -111,7 +111,7 @@ function makeSections(model, view, select) {
   document.documentElement.dataset.ready = "true";
 }
 
-/** On paper the caveats come with the summary, tables are whole, and colours are those of daylight. */
+/** On paper the caveats come with the summary, tables have more rows, and colours are those of daylight. */
 function makePrint(model, view, tables) {
   let before = null, closed = [];
   const limits = byId("limits"), place = element("span", { hidden: true });

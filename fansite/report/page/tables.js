@@ -1,6 +1,7 @@
 // ---- Tables and downloads -------------------------------------------------------------------------------------------
 
 const firstRows = 25;
+const mostOnPaper = 400; // rows of a table, unless all of them are shown: a thousand variables have 150 sheets of them
 
 /** One cell of a CSV. Spreadsheets run text that begins with = + - @ as a formula; a quote before it makes it text. */
 function csvCell(value) {
@@ -33,7 +34,7 @@ const compare = (a, b) => {
 function tableSection({ id, title, note, columns, rows, model, select }) {
   const used = columns.filter((column) => !column.csvOnly && rows.some((row) => row[column.key] !== null && row[column.key] !== undefined));
   const body = element("tbody", { role: "rowgroup" });
-  const state = { column: null, descending: false, all: false };
+  const state = { column: null, descending: false, most: firstRows };
   const sorted = () => {
     if (!state.column) return rows;
     const sign = state.descending ? -1 : 1;
@@ -45,13 +46,14 @@ function tableSection({ id, title, note, columns, rows, model, select }) {
     const text = value === null || value === undefined ? "" : column.show ? column.show(value, row) : String(value);
     return element("td", { role: "cell", class: column.numeric ? "number" : null, "data-label": column.label || column.key }, text);
   };
-  const more = element("button", { type: "button", class: "more", click: () => show(true) });
-  const show = (all) => {
-    state.all = all;
-    const visible = all ? sorted() : sorted().slice(0, firstRows);
-    body.replaceChildren(...visible.map((row) => element("tr", { role: "row" }, used.map((column) => cell(row, column)))));
-    more.hidden = all || rows.length <= firstRows;
+  const more = element("button", { type: "button", class: "more", click: () => show(Infinity) });
+  const unprinted = element("p", { class: "note unprinted" });
+  const show = (most) => {
+    state.most = most;
+    body.replaceChildren(...sorted().slice(0, most).map((row) => element("tr", { role: "row" }, used.map((column) => cell(row, column)))));
+    more.hidden = unprinted.hidden = rows.length <= most;
     more.textContent = `Show all ${count(rows.length, "row")}`;
+    unprinted.textContent = `${count(rows.length - most, "more row")} in the page itself. Show all rows there first, and all are printed.`;
   };
   const heads = used.map((column) => {
     const head = element("th", { scope: "col", role: "columnheader", class: column.numeric ? "number" : null, title: column.title, "data-label": column.label || column.key });
@@ -62,18 +64,18 @@ function tableSection({ id, title, note, columns, rows, model, select }) {
         state.column = column.key;
         for (const other of heads) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
-        show(state.all);
+        show(state.most);
       },
     }, column.label || column.key));
     return head;
   });
-  show(false);
+  show(firstRows);
   const section = element("section", { id, class: "card wide" },
     element("header", {}, element("h2", {}, title, element("small", {}, count(rows.length, "row"))),
       element("button", { type: "button", class: "download", click: () => download(new Blob([toCsv(columns, rows)], { type: "text/csv" }), `${id}.csv`) }, "Download CSV")),
     note && element("p", { class: "note" }, note),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, element("table", { role: "table", class: "rows" }, element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, heads)), body)), more);
-  return { section, expand: () => show(true), collapse: () => show(false), expanded: () => state.all };
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, element("table", { role: "table", class: "rows" }, element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, heads)), body)), more, unprinted);
+  return { section, expand: () => show(mostOnPaper), collapse: () => show(firstRows), expanded: () => state.most > firstRows };
 }
 
 const figureColumn = (key, label, title, show = (value) => figure(value), largeFirst = true) => ({ key, label, title, numeric: true, show, largeFirst });
