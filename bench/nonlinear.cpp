@@ -59,20 +59,20 @@ std::vector<Set> all_sets() {
   Set& shared = add("gp_d30", "Nonlinear data,d30-G");
   shared.honest = {93, 90, 93};
   shared.oracle = {96, 94, 95};
-  shared.seconds = 180;
+  shared.seconds = 45;
   add("sachs", "Real/Semi-real networks,Sachs").honest = {0, 0, 70};
   add("syntren", "Real/Semi-real networks,SynTReN");
   add("sergio", "Real/Semi-real networks,SERGIO").seconds = 1200;
   add("arth150", "Real/Semi-real networks,ARTH150").honest = {0, 0, 96};
   Set& gauss = add("d30-G", "Nonlinear data,d30-G");
   gauss.honest = {92.5, 0, 91.2};
-  gauss.seconds = 180;
+  gauss.seconds = 45;
   Set& mixed = add("d30-MN", "Nonlinear data,d30-MN");
   mixed.honest = {89.7, 0, 87.7};
-  mixed.seconds = 180;
+  mixed.seconds = 45;
   Set& wide = add("d100-1", "Nonlinear data,d100-1");
   wide.honest = {0, 0, 87.5};
-  wide.seconds = 1200;
+  wide.seconds = 400;
   add("pnl", "").below_oracle = 3;
   add("scale-free", "").below_oracle = 10;
   for (const std::string estimator : {"flow", "gaussian"}) {

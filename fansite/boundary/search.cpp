@@ -233,6 +233,7 @@ const Description& SearchParams::description() {
                  "misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick", at_least(-1))
           .also("rho")
           .field("max_size", &P::max_size, "largest set while growing; 0: what the rows allow", at_least(0))
+          .field("test_rows", &P::test_rows, "flows: rows that a pair is tested on; 0: all, 5000 if quick", at_least(0))
           .field("rule", &P::rule, "symmetry: or (one search may propose), and (both must), none")
           .done();
   return list;

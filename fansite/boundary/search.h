@@ -45,6 +45,7 @@ struct SearchParams {
   int patience = -1;          ///< ρ: growing stops after more than this many misses in a row; 50 for d = 5000;
                               ///< −1: 15, or 6 where sizes are decided on held-out rows
   int max_size = 0;           ///< growing stops at this many members; 0: as many as the rows allow
+  Index test_rows = 0;        ///< calibrated, held-out rows: a pair is tested on so many of them; 0: on all
   Symmetry rule = Symmetry::or_;
   bool evidence =
       true;  ///< also each member's `unique`, p- and q-value, and near misses; half the time of a small search

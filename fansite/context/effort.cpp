@@ -17,6 +17,8 @@ EffortMeaning meaning(Effort effort, int variables) {
               .steps = wide ? 12000 : 8000,
               .patience = 1,
               .max_size = 20,
+              // What 5000 rows do not show, an information of some thousandths of a nat, is not for a first look.
+              .test_rows = 5000,
               .graph_rows = 1000,
               .graph_landmarks = 30,
               // A search among m links of each variable fits some m² equations for each. In 1000 rows it tells little

@@ -26,6 +26,7 @@ struct EffortMeaning {
   std::int64_t steps = 0;      ///< of training, each
   int patience = -1;           ///< of a search on held-out rows; −1: the search's own
   int max_size = 0;            ///< of the sets that it grows; 0: the search's own
+  Index test_rows = 0;         ///< that a pair is tested on; 0: all
   Index graph_rows = 0;        ///< of the graph that has the last word; 0: as many as the method's own parameters say
   int graph_landmarks = 0;     ///< of its regressions, and for each parent; 0: likewise
   double graph_members = 0;    ///< boundaries of more members than this, on average, are not put to it; 0: any are

@@ -84,6 +84,7 @@ struct PairQuery {
   std::vector<int> given_a;
   std::vector<int> given_b;
   bool both_sides = true;  ///< false: b was not searched, given_b means nothing
+  Index most_rows = 0;     ///< where rows are held out: to be asked, evenly spread; 0: all
 };
 
 /// The evidence of a pair, of the tests from both sides.

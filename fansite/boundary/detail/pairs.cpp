@@ -118,6 +118,7 @@ PairQuery pair_query(const Search& search, const Sets& sets, Pair pair) {
   PairQuery query;
   query.a = pair.first;
   query.b = pair.second;
+  query.most_rows = search.params.test_rows;
   if (!search.searched(query.a)) std::swap(query.a, query.b);
   query.both_sides = !search.directed() && search.searched(query.b);
   query.given_a = without(sets[search.slot(query.a)], query.b);

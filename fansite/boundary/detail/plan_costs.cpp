@@ -70,6 +70,7 @@ class SearchTimer {
       query.given_a = {of_a.begin() + 1, of_a.end()};
       query.given_b = query.given_a;
       query.both_sides = !search_.directed();
+      query.most_rows = search_.params.test_rows;
     }
     const Stopwatch watch;
     parallel_for(static_cast<Index>(queries.size()), [&](Index i) {

@@ -168,6 +168,7 @@ SearchParams network_search(const FansiteParams& params, int variables) {
   const EffortMeaning effort = meaning(params.effort, variables);
   if (search.patience < 0) search.patience = effort.patience;
   if (search.max_size == 0) search.max_size = effort.max_size;
+  if (search.test_rows == 0) search.test_rows = effort.test_rows;
   return search;
 }
 

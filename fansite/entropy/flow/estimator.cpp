@@ -347,7 +347,7 @@ constexpr float kLeastSpread = 1e-3f;
 // is beyond doubt: what chance shows at one look in one table of a thousand, and no test asks for less. And it gives up
 // a pair of which there is less to see than there would be, but for one time in a hundred, of a pair that all rows show
 // at four standard errors.
-constexpr Index kFirstLook = 2000;
+constexpr Index kManyRows = 4000, kFirstLook = 1000;
 constexpr double kTablesByChance = 0.001, kLeastDoubt = 1e-9;
 constexpr double kWorthFinding = 4, kOnceInAHundred = 2.33;
 
@@ -393,7 +393,7 @@ void FlowEstimator::set_rows() {
   std::vector<int> sample;
   for (Index i = 0; i < sampled; ++i) sample.push_back(static_cast<int>(density_.row_at(i, flow::NetworkSet::sample)));
   means_of_sample_ = means_.of_rows(sample);
-  spread_ = rows >= 2 * kFirstLook ? spread_rows(rows) : std::vector<int>();
+  spread_ = spread_rows(rows);
 }
 
 double FlowEstimator::p_value(double, int) const { return std::numeric_limits<double>::quiet_NaN(); }
@@ -425,15 +425,21 @@ PairEvidence FlowEstimator::evidence_of(std::span<const Side> sides) const {
   return evidence;
 }
 
+// Of the rows' versions that stand for so many rows.
+Index FlowEstimator::most_rows(const PairQuery& query) const {
+  const Index all = density_.rows();
+  if (query.most_rows == 0 || query.most_rows >= rows_) return all;
+  return query.most_rows * all / rows_;
+}
+
 PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
   const int a = column_[static_cast<std::size_t>(query.a)], b = column_[static_cast<std::size_t>(query.b)];
   std::vector<Side> sides = {{a, b, columns_of(query.given_a), {}}};
   if (query.both_sides) sides.push_back({b, a, columns_of(query.given_b), {}});
-  const Index rows = density_.rows();
+  const Index rows = most_rows(query);
   const double pairs = 0.5 * static_cast<double>(variables()) * static_cast<double>(variables() - 1);
-  for (Index asked = 0, next = spread_.empty() ? rows : kFirstLook;;) {
-    std::vector<int> some;  // none: all
-    if (!spread_.empty()) some.assign(spread_.begin() + asked, spread_.begin() + next);
+  for (Index asked = 0, next = rows >= kManyRows ? kFirstLook : rows;;) {
+    std::vector<int> some(spread_.begin() + asked, spread_.begin() + next);
     std::sort(some.begin(), some.end());
     for (Side& side : sides) ask(side, some);
     asked = next;

@@ -116,6 +116,7 @@ class FlowEstimator final : public SearchEstimator {
   };
   /// What follows from which rows there are.
   void set_rows();
+  Index most_rows(const PairQuery& query) const;
   void ask(Side& side, std::span<const int> rows) const;
   PairEvidence evidence_of(std::span<const Side> sides) const;
 
@@ -136,7 +137,7 @@ class FlowEstimator final : public SearchEstimator {
   RowMeans means_, means_of_sample_;
   std::vector<double> log_slope_;
   flow::EnsembleDensity density_;
-  std::vector<int> spread_;  // all rows in an order of which every beginning is spread evenly; few rows: none
+  std::vector<int> spread_;  // all rows in an order of which every beginning is spread evenly
 };
 
 }  // namespace fansite
