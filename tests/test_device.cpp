@@ -13,6 +13,17 @@
 namespace fansite {
 namespace {
 
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// What results are told.
+std::vector<std::string> warnings() {
+  std::vector<std::string> result;
+  add_device_warning(result);
+  add_device_warning(result);  // once
+  return result;
+}
+
 TEST(Device, WorkGoesToTheProcessorUnlessAskedOtherwise) {
   EXPECT_EQ(device_choice(), Device::cpu);
   EXPECT_EQ(flow::accelerator(), nullptr);
@@ -29,16 +40,17 @@ TEST(Device, WorkGoesToTheProcessorUnlessAskedOtherwise) {
 TEST(Device, ThatHasFailedIsNotUsedAgainByThisRun) {
   {
     const DeviceChoice choice(Device::automatic);
-    EXPECT_EQ(device_warning(), "");
+    EXPECT_THAT(warnings(), IsEmpty());
     give_up_device(DeviceError("the GPU's memory does not suffice (training)"));
     give_up_device(DeviceError("another"));
     EXPECT_EQ(flow::accelerator(), nullptr);
-    EXPECT_EQ(device_warning(), "[device] the GPU's memory does not suffice (training); the processor did the rest");
+    EXPECT_THAT(warnings(),
+                ElementsAre("[device] the GPU's memory does not suffice (training); the processor did the rest"));
     const DeviceChoice within(Device::automatic);  // a part of the run
     EXPECT_EQ(flow::accelerator(), nullptr);
   }
   const DeviceChoice next(Device::automatic);
-  EXPECT_EQ(device_warning(), "");
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST(Device, OfARunThatGoesOnDoesNotEndWithAnother) {

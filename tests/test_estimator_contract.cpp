@@ -173,6 +173,25 @@ TEST_P(Contract, ACheckpointOfAnotherTableOrSettingIsRefused) {
   EXPECT_THROW(EntropyModel(gaussian_table(300), params, silent), Error);
 }
 
+// On another device the pilot's last bits differ, and so might its choice: it is not asked again.
+TEST(ResumedFlow, GoesOnWithWhatItsPilotChose) {
+  const TemporaryFolder folder;
+  const Dataset data = gaussian_table(300);
+  NoProgress silent;
+  EntropyParams params = quick("flow", 1000);
+  params.options.set("evaluate_every", std::int64_t{50});
+  params.options.set("base", std::string("none"));
+  params.options.set("noise", 0.1);
+  const double whole = EntropyModel(data, params, silent).conditional_entropy("b", {"a", "c"}).value;
+  params.run.checkpoint = folder.path("state");
+  StopAfter soon(2);
+  EXPECT_THROW(EntropyModel(data, params, soon), Interrupted);
+  params.options.set("base", std::string("gaussian"));
+  params.options.set("noise", 0.0);
+  params.options.set("pilot", true);
+  EXPECT_EQ(EntropyModel(data, params, silent).conditional_entropy("b", {"a", "c"}).value, whole);
+}
+
 TEST_P(Contract, AModelIsTheSameAfterAFile) {
   if (!trains()) GTEST_SKIP();
   const TemporaryFolder folder;

@@ -15,6 +15,8 @@
 #include "fansite/entropy/flow/density.h"
 #include "fansite/entropy/flow/detail/folded_network.h"
 #include "fansite/entropy/flow/device_training.h"
+#include "fansite/run/boundaries.h"
+#include "fansite/simulate/simulate.h"
 #include "properties.h"
 #include "support.h"
 #include "training_examples.h"
@@ -325,6 +327,29 @@ TEST_F(OnDevice, DensitiesOfTrials) {
   }
 }
 
+// Few rows are the processor's, many the device's.
+TEST_F(OnDevice, ConditionalDensitiesOfTrials) {
+  const Shape shape = paper_shape(30);
+  const ConditionalSubset question = {{15}, {2, 9, 20, 29}};
+  Random random(Key{13});
+  for (const Index rows : {Index{77}, Index{700}}) {
+    const Cells cells = make_cells(rows, 30, false, false);
+    const Columns columns = columns_of(cells);
+    const auto network = folded(shape, cells, true);
+    const auto options = [&](int variable, Index count) {
+      Eigen::MatrixXf values(rows, count);
+      for (float& value : values.reshaped()) value = static_cast<float>(random.normal());
+      return Trial(variable, std::move(values));
+    };
+    const std::vector<Trial> trials = {options(15, 5), options(9, 7)};
+    const auto density = device_->density(network);
+    const Eigen::MatrixXf here = Density(network).log_conditional(columns.view(), question, trials);
+    const Eigen::MatrixXf there = density->log_conditional(columns.view(), question, trials);
+    expect_close(there, here);
+    EXPECT_EQ(there == here, rows == 77) << rows;
+  }
+}
+
 // As ensembles ask: calls of several sizes side by side, each with loops of its own inside.
 TEST_F(OnDevice, DensitiesAreAskedForFromManyThreads) {
   const Shape shape = paper_shape(30);
@@ -364,6 +389,42 @@ TEST_F(OnDevice, ManyDensitiesInPieces) {
     EXPECT_EQ(alone.col(0), all.col(static_cast<Index>(s))) << s;  // bit for bit
   }
   expect_close(all, Density(network).log_density(columns.view(), subsets));
+}
+
+// ---- Whole runs -----------------------------------------------------------------------------------------------------
+
+BoundariesResult boundaries_on(Device device, int threads) {
+  SimulateParams simulation;
+  simulation.nodes = 6;
+  simulation.sem = Sem::gp;
+  simulation.rows = 300;
+  simulation.seed = 2;
+  BoundariesParams params;
+  params.fansite().estimator = "flow";
+  params.fansite().folds = 2;
+  params.fansite().repeats = 2;
+  params.fansite().steps = 100;
+  params.run.device = device;
+  const ThreadLimit limit(threads);
+  return markov_boundaries(simulate(simulation).data, params);
+}
+
+std::vector<double> gains(const BoundariesResult& result) {
+  std::vector<double> all;
+  for (const Boundary& boundary : result.found.boundaries) {
+    for (const Member& member : boundary.members) all.push_back(member.gain);
+  }
+  return all;
+}
+
+TEST_F(OnDevice, WholeRunsHaveTheSameBitsForAnyThreadsAndEndAsTheProcessors) {
+  const BoundariesResult here = boundaries_on(Device::cpu, 2), there = boundaries_on(Device::cuda, 8);
+  EXPECT_EQ(device_used(), device_->name());
+  EXPECT_EQ(there.found.moral_edges, here.found.moral_edges);
+  const std::vector<double> a = gains(here), b = gains(there);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 0.01) << i;
+  EXPECT_EQ(gains(boundaries_on(Device::cuda, 1)), b);
 }
 
 }  // namespace

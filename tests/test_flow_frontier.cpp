@@ -152,23 +152,48 @@ TEST(FlowFrontier, LooksFindTheBestOfManyRows) {
   EXPECT_LT(asked, by_brute_force);
 }
 
-// The first look takes every second row, where x1 is all that matters; over all rows x2 is worth more.
+// The first look takes every second row, where x1 matters most; over all rows x2 is worth more. 23 candidates,
+// so that there is a first look.
 TEST(FlowFrontier, LaterLooksCorrectTheFirst) {
+  constexpr int kColumns = 24;
   Random random(Key{3});
   Dataset data;
-  data.names = {"t", "x1", "x2", "noise"};
-  data.values.resize(2000, 4);
+  data.names = default_names(kColumns);
+  data.values.resize(2000, kColumns);
+  for (double& x : data.values.reshaped()) x = random.normal();
   for (Index i = 0; i < 2000; ++i) {
-    const double x1 = random.normal(), x2 = random.normal();
-    data.values.row(i) << (i % 2 == 0 ? x1 : 1.6 * x2) + 0.5 * random.normal(), x1, x2, random.normal();
+    const double x1 = data.values(i, 1), x2 = data.values(i, 2);
+    data.values(i, 0) = 0.5 * data.values(i, 0) + (i % 2 == 0 ? 1.2 * x1 + 0.8 * x2 : 1.6 * x2);
   }
-  const FlowEstimator flow = trained_on(data, 20);
+  const FlowEstimator flow = trained_on(data, 200);
   const std::vector<EntropyQuery> queries = {{0, {1}}, {0, {2}}};
   const Eigen::MatrixXf sample = flow.log_conditional(queries, NetworkSet::sample);
   ASSERT_EQ(sample.rows(), 1000);
   ASSERT_GT(sample.col(0).mean(), sample.col(1).mean());
   const int target = 0;
-  EXPECT_EQ(best_of(*flow.open(std::span(&target, 1), all_candidates(4), kSilent)).variable, 2);
+  const std::int64_t before = flow.evaluations();
+  EXPECT_EQ(best_of(*flow.open(std::span(&target, 1), all_candidates(kColumns), kSilent)).variable, 2);
+  EXPECT_LT(flow.evaluations() - before, 2 * 2 * kColumns * 2000);  // not all of all
+}
+
+// Ten networks: three look at all candidates, if there are rows enough that they do not know by heart.
+TEST(FlowFrontier, ManyNetworksAreSparedWhereThereAreEnoughRows) {
+  const int target = 0, d = 14;
+  for (const Index rows : {Index{480}, Index{520}}) {
+    const FlowEstimator flow = trained_on(curved_table(rows, d, 9), 20, 5);
+    ASSERT_EQ(flow.networks(), 10u);
+    const auto frontier = flow.open(std::span(&target, 1), all_candidates(d), kSilent);
+    const std::int64_t before = flow.evaluations();
+    const Candidate best = best_of(*frontier);
+    const std::int64_t asked = flow.evaluations() - before, all = 2 * std::int64_t{10} * d * rows;
+    if (rows < 500) {
+      EXPECT_EQ(asked, all);  // S and S ∪ T of 13 candidates and of S as it was
+      EXPECT_EQ(best.variable, best_by_brute_force(flow, target, {}, all_candidates(d)).variable);
+    } else {
+      EXPECT_LT(asked, all);
+    }
+    EXPECT_NEAR(best.gain, difference(flow, target, {}, {best.variable}).gain, 1e-9);
+  }
 }
 
 TEST(FlowFrontier, GainsAddUpAndLossesAreOfTheWholeSet) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/base/device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "fansite/base/error.h"
 
@@ -46,9 +47,11 @@ std::string device_failure() {
   return failure;
 }
 
-std::string device_warning() {
+void add_device_warning(std::vector<std::string>& warnings) {
   const std::string why = device_failure();
-  return why.empty() ? "" : fmt::format("[device] {}; the processor did the rest", why);
+  if (why.empty()) return;
+  std::string warning = fmt::format("[device] {}; the processor did the rest", why);
+  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
 }
 
 void note_device(const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "fansite/base/parameters.h"
 
@@ -46,8 +47,8 @@ class DeviceError : public std::runtime_error {
 void give_up_device(const DeviceError& error);
 /// Why a GPU was given up, as in "the GPU's memory does not suffice"; "" if none was.
 std::string device_failure();
-/// The same as a warning for results.
-std::string device_warning();
+/// The same as a warning, unless it is among them.
+void add_device_warning(std::vector<std::string>& warnings);
 
 /// That work was done on this device.
 void note_device(const std::string& name);

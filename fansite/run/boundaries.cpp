@@ -233,7 +233,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   warn_of_coarse(context, result);
   warn_of_impossible(context, result);
   warn_of_empty(context, result);
-  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
+  add_device_warning(result.warnings);
   return result;
 }
 
@@ -269,7 +269,7 @@ Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParam
   result.threads = thread_count();
   const std::vector<std::string> of_table = table_warnings(context, method);
   result.warnings.insert(result.warnings.begin(), of_table.begin(), of_table.end());
-  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
+  add_device_warning(result.warnings);
   result.seconds = watch.seconds();
   return result;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/run/causal_graph.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include "fansite/base/error.h"
@@ -126,9 +124,7 @@ CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, 
   result.needs_links = method.can.needs_boundaries;
   const std::vector<std::string> before = said_of_table(context, method, boundaries);
   result.warnings.insert(result.warnings.begin(), before.begin(), before.end());
-  const std::string of_device = device_warning();
-  const bool told = std::find(result.warnings.begin(), result.warnings.end(), of_device) != result.warnings.end();
-  if (!of_device.empty() && !told) result.warnings.push_back(of_device);
+  add_device_warning(result.warnings);
   if (boundaries && !boundaries->unfinished.empty()) {
     std::string unfinished = boundaries->unfinished;
     if (!result.unfinished.empty()) add_sentence(unfinished, result.unfinished);

@@ -203,14 +203,6 @@ Dag truth_in_columns(const NamedDag& truth, const std::vector<std::string>& name
   return Dag(truth.dag.nodes(), edges);
 }
 
-namespace {
-
-void add_device_warning(CompareResult& result) {
-  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
-}
-
-}  // namespace
-
 CompareResult compare(const ComparedTables& tables, const CompareParams& params, const KnownCells& known,
                       Progress& progress, CompareWatcher& watcher) {
   validate(params);
@@ -228,7 +220,7 @@ CompareResult compare(const ComparedTables& tables, const CompareParams& params,
     result.roles = tables.data->roles;
     result.warnings = warnings_of(*tables.data);
     comparison.add_table(*tables.data, 0, tables.truth);
-    add_device_warning(result);
+    add_device_warning(result.warnings);
     return result;
   }
   check(!tables.seeds.empty(), "[compare] there is neither a table nor a seed to make one with");
@@ -240,7 +232,7 @@ CompareResult compare(const ComparedTables& tables, const CompareParams& params,
     const Simulation made = simulate(setting, progress);
     comparison.add_table(made.data, seed, made.dag);
   }
-  add_device_warning(result);
+  add_device_warning(result.warnings);
   return result;
 }
 

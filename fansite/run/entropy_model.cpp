@@ -112,9 +112,9 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
 EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view model,
                            std::vector<std::string> warnings)
     : data_(std::move(data)), params_(std::move(params)), warnings_(std::move(warnings)) {
-  // It is trained already, and where it is loaded there may be no GPU.
-  const bool none = flow::built_in_accelerator().device == nullptr;
-  if (params_.run.device == Device::cuda && none) params_.run.device = Device::automatic;
+  // It is trained already, and where it is loaded there may be no GPU. One that is not asked for is not looked for.
+  const bool asked = params_.run.device == Device::cuda;
+  if (asked && flow::built_in_accelerator().device == nullptr) params_.run.device = Device::automatic;
   const flow::ChosenDevice device(params_.run.device);
   const EstimatorMethod& method = entropy_estimators().at(params_.estimator);
   NoProgress silent;
@@ -148,10 +148,10 @@ void EntropyModel::finish() {
     more.emplace_back(
         "[entropy] the networks judge rows that they were trained on, so entropies are too low; use two folds or more");
   }
-  if (const std::string warning = device_warning(); !warning.empty()) more.push_back(warning);
   for (const std::string& sentence : more) {
     if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warnings_.push_back(sentence);
   }
+  add_device_warning(warnings_);
 }
 
 std::vector<int> EntropyModel::placed(std::vector<int> columns) const {
@@ -218,7 +218,7 @@ InformationResult EntropyModel::information(const std::string& target, const std
   result.original_scale = estimator.original_scale(query.target);
   result.out_of_sample = fitted_.training && estimator.out_of_sample();
   result.training = fitted_.training;
-  if (const std::string warning = device_warning(); !warning.empty()) result.warnings.push_back(warning);
+  add_device_warning(result.warnings);
   result.train_seconds = train_seconds_;
   result.query_seconds = watch.seconds();
   return result;

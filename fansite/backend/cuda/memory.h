@@ -15,8 +15,12 @@ namespace fansite::cuda {
 /// A DeviceError that says what failed: "out of memory while training: …".
 void check_cuda(cudaError_t error, const char* work);
 
-/// Work of this thread goes to the first device, whatever other code has chosen for it.
-inline void use_device() { check_cuda(cudaSetDevice(0), "choosing the device"); }
+/// Work of this thread goes to the first device, whatever other code has chosen for it, and errors that such code has
+/// not asked about are not ours.
+inline void use_device() {
+  cudaGetLastError();
+  check_cuda(cudaSetDevice(0), "choosing the device");
+}
 
 /// Elements on the device, in the order of the calling thread's stream.
 template <class T>

@@ -264,6 +264,7 @@ class Group final : public flow::TrainingGroup {
       brought.which.push_back(i);
       brought.steps += at(steps[i].count());
     }
+    if (brought.which.empty()) return;
     brought.make_room(brought.steps, at(shape_.batch), networks_.size());
     std::size_t before = 0;
     for (const std::size_t i : brought.which) {
@@ -376,7 +377,9 @@ class Group final : public flow::TrainingGroup {
     const std::size_t each = trainings.front().data.low != nullptr ? 3 : 1;  // tables: scores, ends of intervals
     const std::size_t tables = each * at(trainings.front().data.rows()) * at(shape_.variables) * sizeof(float);
     const auto needed = static_cast<double>(trainings.size() * (one.arena.size() + tables));
-    cudaMemPool_t pool;  // what it keeps of others' work counts as free
+    // What the pool keeps of others' work counts as free, once the host has seen that work end.
+    check_cuda(cudaDeviceSynchronize(), "asking for memory");
+    cudaMemPool_t pool;
     check_cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for memory");
     check_cuda(cudaMemPoolTrimTo(pool, 0), "asking for memory");
     std::size_t free = 0, total = 0;

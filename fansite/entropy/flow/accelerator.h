@@ -76,15 +76,19 @@ class Accelerator {
   virtual double fma_peak_gflops() const = 0;
   /// Throws a DeviceError if it cannot, as do all others.
   virtual std::unique_ptr<TrainingGroup> open(std::vector<DeviceTraining> trainings) const = 0;
+  /// What is too large for it, or too little to be worth a call, the processor answers.
   virtual std::shared_ptr<const SubsetDensity> density(std::shared_ptr<const FoldedNetwork> network) const = 0;
 };
 
 /// The one that work started now goes to; null: the processor. A UsageError with Device::cuda and none.
 const Accelerator* accelerator();
-/// Where work goes while this lives; a UsageError at once for Device::cuda if there is none.
+/// Where work goes while this lives; a UsageError at once for Device::cuda if there is none. A GPU that is only welcome
+/// is looked for when there is work for it: that takes a second, and closed forms have none.
 class ChosenDevice {
  public:
-  explicit ChosenDevice(Device device) : choice_(device) { accelerator(); }
+  explicit ChosenDevice(Device device) : choice_(device) {
+    if (device == Device::cuda) accelerator();
+  }
 
  private:
   DeviceChoice choice_;

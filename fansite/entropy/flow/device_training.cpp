@@ -28,16 +28,20 @@ std::int64_t DeviceTrainer::advance(std::int64_t steps) {
     bring(steps, next);
   }
   const std::vector<DeviceProgress> progress = group_->finish();
+  // Side by side, since what is held out is judged here, while the device waits.
+  parallel_for(static_cast<std::ptrdiff_t>(trainings_.size()), [&](std::ptrdiff_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (next[at].count() == 0) return;
+    if (trainings_[at]->holds_out()) {
+      const Learner::State learner = group_->state(at);
+      trainings_[at]->took(progress[at], &learner);
+    } else {
+      trainings_[at]->took(progress[at], nullptr);
+    }
+  });
   std::int64_t taken = 0;
   for (std::size_t i = 0; i < trainings_.size(); ++i) {
-    if (next[i].count() == 0) continue;
     const auto count = static_cast<std::int64_t>(progress[i].losses.size());
-    if (trainings_[i]->holds_out()) {
-      const Learner::State learner = group_->state(i);
-      trainings_[i]->took(progress[i], &learner);
-    } else {
-      trainings_[i]->took(progress[i], nullptr);
-    }
     taken += count;
     if (count < next[i].count()) {
       take_here(i);

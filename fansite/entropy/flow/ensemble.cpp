@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "fansite/base/error.h"
@@ -295,8 +296,9 @@ double training_seconds(const Dataset& data, const EnsembleParams& params, const
   const auto all = static_cast<double>(settings.train.steps * settings.networks());
   const double with_pilot = 1 + static_cast<double>(pilot_steps(params)) / all;
   if (const Accelerator* device = accelerator()) {
-    try {
-      return with_pilot * all / steps_per_second(ensemble, cells, *device, progress);
+    try {  // few networks take as long there as all
+      const double rounds = steps + static_cast<double>(pilot_length(params));
+      return rounds * settings.networks() / steps_per_second(ensemble, cells, *device, progress);
     } catch (const DeviceError& error) {
       give_up_device(error);
     }
@@ -346,19 +348,21 @@ Ensemble train_ensemble(const Dataset& data, const EnsembleParams& params, Progr
   const Accelerator* const device = accelerator();
   bool counted = device != nullptr;  // steps of earlier runs, as done already
   if (device != nullptr && !waiting.empty()) {
-    std::vector<RowCellTable> tables;
-    std::vector<Training> begun;
-    tables.reserve(waiting.size());
-    for (const std::size_t m : waiting) {
-      begun.push_back(begin(m, tables.emplace_back(table_of(m)), nullptr));
-      progress.already_done(static_cast<long>(begun.back().steps()));
-    }
+    std::vector<std::optional<RowCellTable>> tables(waiting.size());
+    std::vector<std::optional<Training>> begun(waiting.size());
+    parallel_for(static_cast<std::ptrdiff_t>(waiting.size()), [&](std::ptrdiff_t i) {
+      const auto at = static_cast<std::size_t>(i);
+      begun[at] = begin(waiting[at], tables[at].emplace(table_of(waiting[at])), nullptr);
+    });
     std::vector<Training*> trainings;
-    for (Training& training : begun) trainings.push_back(&training);
+    for (std::optional<Training>& training : begun) {
+      trainings.push_back(&*training);
+      progress.already_done(static_cast<long>(training->steps()));
+    }
     try {
       train_together(trainings, *device, progress,
                      [&] { keeper.under_way(waiting, trainings, progress.interrupted()); });
-      for (std::size_t i = 0; i < waiting.size(); ++i) keeper.finished(waiting[i], begun[i].result());
+      for (std::size_t i = 0; i < waiting.size(); ++i) keeper.finished(waiting[i], begun[i]->result());
       waiting.clear();
     } catch (const DeviceError& error) {
       give_up_device(error);  // the processor goes on from what was last brought back

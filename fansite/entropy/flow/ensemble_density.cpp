@@ -383,31 +383,40 @@ LinearShare stacked_share(const EnsembleDensity& density) {
   result.share.assign(static_cast<std::size_t>(d) * LinearShare::kSizes.size(), 0.0f);
   Matrix scores = density.values().cast<double>().unaryExpr([](double x) { return std::isnan(x) ? 0.0 : x; });
   const Matrix correlation = scores.transpose() * scores;
-  const auto log_conditional = [&](std::span<const EnsembleDensity::Part> parts, const EntropyQuery& query) {
-    // Of the networks or of the linear models alone, on rows they have not seen.
-    Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(density.rows()), count = sum;
-    Eigen::ArrayXd top = Eigen::ArrayXd::Constant(density.rows(), -std::numeric_limits<double>::infinity());
+  // Of the networks or of the linear models alone, on rows they have not seen; a column for each query.
+  const auto log_conditional = [&](std::span<const EnsembleDensity::Part> parts,
+                                   std::span<const EntropyQuery> queries) {
+    const auto columns = static_cast<Index>(queries.size());
+    Eigen::ArrayXXd sum = Eigen::ArrayXXd::Zero(density.rows(), columns), count = sum, top = sum;
+    top.setConstant(-std::numeric_limits<double>::infinity());
     for (const EnsembleDensity::Part& part : parts) {
-      std::vector<int> with_target = query.given;
-      with_target.push_back(query.target);
-      const std::vector<Subset> subsets = {part.places(query.given), part.places(with_target)};
+      std::vector<Subset> subsets;
+      for (const EntropyQuery& query : queries) {
+        std::vector<int> with_target = query.given;
+        with_target.push_back(query.target);
+        subsets.push_back(part.places(query.given));
+        subsets.push_back(part.places(with_target));
+      }
       const Eigen::MatrixXf l = part.density->log_density(part.unseen_table, subsets);
-      const Bound bound(part.unseen_table, part.places({&query.target, 1}));
-      for (Index i = 0; i < l.rows(); ++i) {
-        const Index row = part.unseen[static_cast<std::size_t>(i)];
-        const double value = static_cast<double>(bound.at_most(l(i, 1) - l(i, 0), i));
-        const double above = std::max(top[row], value);
-        sum[row] = sum[row] * std::exp(top[row] - above) + std::exp(value - above);
-        top[row] = above;
-        ++count[row];
+      for (Index q = 0; q < columns; ++q) {
+        const Bound bound(part.unseen_table, part.places({&queries[static_cast<std::size_t>(q)].target, 1}));
+        for (Index i = 0; i < l.rows(); ++i) {
+          const Index row = part.unseen[static_cast<std::size_t>(i)];
+          const double value = static_cast<double>(bound.at_most(l(i, 2 * q + 1) - l(i, 2 * q), i));
+          const double above = std::max(top(row, q), value);
+          sum(row, q) = sum(row, q) * std::exp(top(row, q) - above) + std::exp(value - above);
+          top(row, q) = above;
+          ++count(row, q);
+        }
       }
     }
-    return Eigen::ArrayXd(top + (sum / count).log());
+    return Eigen::ArrayXXd(top + (sum / count).log());
   };
   parallel_for(d, [&](std::ptrdiff_t j) {
     const auto target = static_cast<int>(j);
     if (density.columns(target).empty()) return;  // a later column of a factor
     const std::vector<int> others = by_correlation(density, correlation, target);
+    std::vector<EntropyQuery> queries;  // of all sizes in one call
     for (std::size_t s = 0; s < LinearShare::kSizes.size(); ++s) {
       const auto most = static_cast<std::size_t>(density.largest_subset() - 1);
       std::size_t size = std::min({static_cast<std::size_t>(LinearShare::kSizes[s]), others.size(), most});
@@ -416,9 +425,13 @@ LinearShare stacked_share(const EnsembleDensity& density) {
         width += density.columns(others[k]).size();
         if (width > most + 1) size = k;  // factors are wide
       }
-      const EntropyQuery query = {target, {others.begin(), others.begin() + static_cast<std::ptrdiff_t>(size)}};
-      result.share[static_cast<std::size_t>(j) * LinearShare::kSizes.size() + s] =
-          best_share(log_conditional(density.networks(), query), log_conditional(density.linear(), query));
+      queries.push_back({target, {others.begin(), others.begin() + static_cast<std::ptrdiff_t>(size)}});
+    }
+    const Eigen::ArrayXXd networks = log_conditional(density.networks(), queries);
+    const Eigen::ArrayXXd linear = log_conditional(density.linear(), queries);
+    for (std::size_t s = 0; s < queries.size(); ++s) {
+      const auto q = static_cast<Index>(s);
+      result.share[static_cast<std::size_t>(j) * queries.size() + s] = best_share(networks.col(q), linear.col(q));
     }
   });
   return result;

@@ -52,6 +52,16 @@ std::optional<EnsembleParams> affordable(const Context& context, const EnsembleP
   return less.train.steps >= std::min(kFewestSteps, asked.train.steps) ? std::optional(less) : std::nullopt;
 }
 
+// What its pilot chose when the training began: another device, whose last bits differ, might choose otherwise.
+EnsembleParams chosen_before(EnsembleParams asked, const std::string& checkpoint) {
+  if (!asked.pilot || asked.folds < 2) return asked;
+  const TrainParams begun = load_checkpoint(checkpoint).ensemble.params.train;
+  asked.train.base = begun.base;
+  asked.train.noise = begun.noise;
+  asked.pilot = false;
+  return asked;
+}
+
 std::optional<FittedEstimator> fit(const Context& context, const fansite::Parameters& parameters, double share) {
   const RunParams& run = context.run();
   if (!run.model.empty()) {
@@ -68,7 +78,9 @@ std::optional<FittedEstimator> fit(const Context& context, const fansite::Parame
   std::string checkpoint = context.checkpoint(&CheckpointFiles::training);
   std::string unfinished;
   const bool begun = !checkpoint.empty() && std::filesystem::exists(checkpoint);
-  if (!begun) {
+  if (begun) {
+    asked = chosen_before(asked, checkpoint);
+  } else {
     const std::optional<EnsembleParams> possible = affordable(context, asked, share);
     if (!possible) return std::nullopt;
     if (*possible != asked) {

@@ -107,9 +107,11 @@ double noise_to_try(Index rows) {
 }
 
 std::int64_t pilot_steps(const EnsembleParams& params) {
-  if (!params.pilot || params.folds < 2) return 0;
-  return static_cast<std::int64_t>(ways_to_try(1).size()) * pilot_networks(params) *
-         std::min(kPilotSteps, params.train.steps);
+  return static_cast<std::int64_t>(ways_to_try(1).size()) * pilot_networks(params) * pilot_length(params);
+}
+
+std::int64_t pilot_length(const EnsembleParams& params) {
+  return params.pilot && params.folds >= 2 ? std::min(kPilotSteps, params.train.steps) : 0;
 }
 
 EnsembleParams chosen_by_pilot(const Dataset& data, EnsembleParams params, const std::vector<Factor>& factors,

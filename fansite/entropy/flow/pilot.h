@@ -13,8 +13,9 @@ namespace fansite::flow {
 /// Noise that is worth trying for so many rows: half of what a kernel estimate of a density would smooth by, or so.
 double noise_to_try(Index rows);
 
-/// What the trials take.
+/// What the trials take in all, and one after the other if they are side by side.
 std::int64_t pilot_steps(const EnsembleParams& params);
+std::int64_t pilot_length(const EnsembleParams& params);
 
 /// The parameters with base and noise chosen, if a pilot is asked for; else as they are. Tried are no base, a Gaussian
 /// base, and that with noise, each with one network (two if there are repeats) of kPilotSteps at most. Judged by the

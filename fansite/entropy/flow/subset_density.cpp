@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "fansite/base/error.h"
+#include "fansite/base/parallel.h"
 
 namespace fansite::flow {
 namespace {
@@ -65,7 +66,13 @@ Eigen::MatrixXf SubsetDensity::log_conditional(const CellColumns& rows,
   }
   const Eigen::MatrixXf density = log_density(rows, subsets);
   Eigen::MatrixXf result(density.rows(), density.cols() / 2);
-  for (Index q = 0; q < result.cols(); ++q) result.col(q) = density.col(2 * q + 1) - density.col(2 * q);
+  const auto subtract = [&](std::ptrdiff_t q) { result.col(q) = density.col(2 * q + 1) - density.col(2 * q); };
+  constexpr Index kLarge = Index{1} << 16;
+  if (result.size() >= kLarge) {
+    parallel_for(result.cols(), subtract);
+  } else {
+    for (Index q = 0; q < result.cols(); ++q) subtract(q);
+  }
   return result;
 }
 

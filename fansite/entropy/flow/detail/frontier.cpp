@@ -18,6 +18,8 @@ constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a
 constexpr Index kManyRows = 4 * EnsembleDensity::kSampleRows;
 // A first look by a few networks does not pay where there are hardly more.
 constexpr std::size_t kManyNetworks = 3 * EnsembleDensity::kSampleNetworks;
+// Fewer cost little, and networks know them by heart: three would pass over what the others see (docs/evidence.md).
+constexpr Index kEnoughRows = 500;
 // A first look leaves one candidate in so many, but some; the second those within so many standard errors of the best.
 constexpr std::size_t kShareKept = 16, kLeastKept = 8;
 constexpr double kClearlyBehind = 3;
@@ -175,7 +177,8 @@ void FlowFrontier::find_best(std::span<const int> slots, std::span<Candidate> be
   // Of many rows each is judged once: the noise that other networks would take away is small, and they cost as much
   // again each.
   const bool many = estimator_.versions() > kManyRows;
-  if (estimator_.versions() > EnsembleDensity::kSampleRows || estimator_.networks() > kManyNetworks) {
+  const bool often = estimator_.networks() > kManyNetworks && estimator_.versions() >= kEnoughRows;
+  if (estimator_.versions() > EnsembleDensity::kSampleRows || often) {
     narrow(slots, queries, NetworkSet::sample, kLeastKept, best_few);
     // Networks that judge all rows would be asked the same twice.
     const bool other_networks = many || estimator_.rows_divided();
