@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "fansite/base/error.h"
 #include "fansite/base/file.h"
 #include "fansite/base/stopwatch.h"
