@@ -54,9 +54,11 @@ Context fitted_context(const Context& context, const EstimatorMethod& method, co
                     dependent->data().row_worth));
   } else {
     warnings.push_back(
-        fmt::format("[entropy] rows are left out in {} blocks, which count as one row each in standard "
-                    "errors; --block none does not",
-                    *std::max_element(groups.begin(), groups.end()) + 1));
+        fmt::format("[entropy] rows are left out in {} blocks, which count as {} each in standard errors; --block none "
+                    "does not",
+                    *std::max_element(groups.begin(), groups.end()) + 1,
+                    dependent->data().row_worth < 1 ? fmt::format("{:.1f} rows", dependent->data().row_worth)
+                                                    : "one row"));
   }
   return *dependent;
 }
