@@ -2,7 +2,7 @@
 //
 // Boundaries of tables whose columns are levels, counts and numbers, beside those of the same tables before they were
 // made coarse; and of the same columns, each in an order of its own, in which there is nothing to find. Figures stand
-// beside the targets of issue 16, which are for 20 tables.
+// beside targets, which are for 20 tables.
 //   bench_mixed_tables --effort quick
 //   bench_mixed_tables --kinds continuous --missing-share 0.1      # what missing cells cost, and nothing else
 #include <fmt/core.h>

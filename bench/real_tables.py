@@ -153,7 +153,7 @@ def summary(results: dict[str, Any], choice: str) -> dict[str, Any]:
 
 
 def verdicts(results: dict[str, Any], summaries: dict[str, Any]) -> list[tuple[str, str, bool]]:
-    """The targets of issue 16: what, how it stands, and whether it is met."""
+    """The targets: what, how it stands, and whether it is met."""
     lasso = summaries["lasso"]
     lines = []
     for choice in (name for name in summaries if name.startswith(("quick", "normal"))):
@@ -220,7 +220,7 @@ def print_summary(results: dict[str, Any], summaries: dict[str, Any]) -> None:
             f"{'{behind_all:.3f} ± {behind_all_spread:.3f}'.format(**each):>14} {each['columns']:>8.1f} {share:>19} "
             f"{each['seconds']:>8.1f} {each['failures']:>7}"
         )
-    print("\nTargets (issue 16):")
+    print("\nTargets:")
     for what, stands, met in verdicts(results, summaries):
         print(f"  {what:<48} {stands}: {'met' if met else 'MISSED'}")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables on which an answer should not be believed, beside clean ones: how many are warned of, and what the boundaries
-// are worth. Figures stand beside the targets of issue 17, which are for 20 tables of each kind. F1 and FDR are against
+// are worth. Figures stand beside targets, which are for 20 tables of each kind. F1 and FDR are against
 // the graph; `own FDR` is against the boundaries that the columns have, among which are those that share a hidden
 // cause.
 //   bench_trust --tables 20

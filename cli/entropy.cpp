@@ -27,6 +27,7 @@ struct EntropyOptions : CommonOptions {
   std::string estimator = EntropyParams().estimator;
   std::string effort;
   CLI::Option* effort_option = nullptr;  // not given: the estimator's own parameters
+  std::string block = EntropyParams().block;
   ParameterOptions parameters;
   RunOptions run;
   std::string out;
@@ -81,6 +82,7 @@ void run(EntropyOptions& options) {
   const Stopwatch watch;
   EntropyParams params(options.estimator);
   set_parameters(options, params);
+  params.block = options.block;
   params.run = options.run.parsed(entropy_estimators(), params.estimator, "", options);
   const bool by_effort = options.effort_option->count() > 0;
   const Effort effort = by_effort ? parse<Effort>(options.effort, "effort") : Effort::normal;
@@ -137,6 +139,10 @@ void add_entropy(CLI::App& app) {
       fmt::format("train the networks that `mb` trains with this effort: {}; default: fewer, as the options below say",
                   either(all_names<Effort>())));
   offer(options->effort_option, all_names<Effort>());
+  command
+      ->add_option("--block", options->block,
+                   "rows in a row that may depend on each other: auto (as the table shows), none, or how many")
+      ->capture_default_str();
   options->parameters.add(*command, entropy_estimators());
   options->run.add_to(*command, true);
   command->add_option("--out", options->out, "JSON file; default: standard output");

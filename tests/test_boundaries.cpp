@@ -125,6 +125,34 @@ TEST(Boundaries, ADeterminedColumnIsNamed) {
   }
 }
 
+// Parts of a whole, rounded: nothing is exact, and any of them follows from the others.
+TEST(Boundaries, AnAlmostDeterminedColumnIsNamed) {
+  Dataset data = chain();
+  const Vector noise = data.values.col(3);
+  data.values.col(3) = data.values.col(0) + data.values.col(2) + 1e-4 * noise;
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings,
+              Contains(AllOf(HasSubstr("determined almost exactly by others"), HasSubstr("'d' by"))));
+  data.values.col(3) = data.values.col(0) + data.values.col(2) + 0.1 * noise;
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings, IsEmpty());
+  data.values.col(3) = data.values.col(0) + 1e-4 * noise;  // said already
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings, testing::ElementsAre(HasSubstr("almost a linear copy")));
+}
+
+// Two values tell ln 2 at most; a line between two clusters finds more.
+TEST(Boundaries, AGainThatCannotBeIsNamed) {
+  Dataset data = chain();
+  for (Index i = 0; i < 500; ++i) {
+    data.values(i, 3) = data.values(i, 3) > 0 ? 1 : 0;
+    data.values(i, 0) = 5 * data.values(i, 3) + 0.1 * data.values(i, 0);
+  }
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings,
+              Contains(AllOf(HasSubstr("the values of 'd' tell 0.69 nats at most"), HasSubstr("and 1 more such gain"),
+                             HasSubstr("--estimator flow can take them as levels"))));
+  Random random(Key{2});
+  for (Index i = 0; i < 500; ++i) data.values(i, 0) = data.values(i, 3) + random.normal();
+  EXPECT_THAT(markov_boundaries(data, gaussian()).warnings, Not(Contains(HasSubstr("nats at most"))));
+}
+
 TEST(Boundaries, NoAnswerFromInfiniteCells) {
   Dataset data = chain();
   data.values(17, 2) = INFINITY;
@@ -180,6 +208,20 @@ TEST(DependentRows, CountForLessWhereTheyAreAlike) {
     return least;
   };
   EXPECT_GT(nearest(found), nearest(as_if));
+}
+
+// As published, a method counts every row.
+TEST(DependentRows, AMethodThatTakesThemAsIndependentIsSaidTo) {
+  Random random(Key{6});
+  Dataset data{default_names(4), Matrix(300, 4)};
+  for (int j = 0; j < 4; ++j) {
+    double x = 0;
+    for (Index i = 0; i < 300; ++i) data.values(i, j) = x += random.normal();
+  }
+  const auto said = [&](const BoundariesParams& params) { return markov_boundaries(data, params).warnings; };
+  EXPECT_THAT(said(BoundariesParams("iamb")),
+              Contains(AllOf(HasSubstr("iamb takes rows as independent all the same"), HasSubstr("--group NAME"))));
+  EXPECT_THAT(said(gaussian()), Not(Contains(HasSubstr("all the same"))));
 }
 
 // What relates the columns may be the batch.

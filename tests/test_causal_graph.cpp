@@ -307,6 +307,23 @@ TEST(CausalGraphKnowledge, OfAnotherTableIsRefused) {
 
 // ---- Odd tables -----------------------------------------------------------------------------------------------------
 
+// Methods without boundaries hear of the table from nobody else.
+TEST(GraphsOfRows, WhatIsOddAboutThemIsSaidByEveryMethod) {
+  Random random(Key{7});
+  Dataset data{{"a", "b", "c"}, Matrix(60, 3)};
+  for (int j = 0; j < 3; ++j) {
+    double x = 0;
+    for (Index i = 0; i < 60; ++i) data.values(i, j) = x += random.normal();
+  }
+  NoProgress silent;
+  EXPECT_THAT(causal_graph(data, nullptr, {}, CausalGraphParams("pc"), silent).warnings,
+              testing::ElementsAre(HasSubstr("neighbouring rows are alike"),
+                                   HasSubstr("pc takes rows as independent all the same"),
+                                   AllOf(HasSubstr("[dag]"), HasSubstr("independent rows show strong relations only"),
+                                         HasSubstr("a missing edge says little"))));
+  EXPECT_THAT(causal_graph(chain(), nullptr, {}, CausalGraphParams("pc"), silent).warnings, IsEmpty());
+}
+
 TEST(CausalGraphOfOddTables, ConstantAndCopiedColumnsTakeNoPart) {
   const Dataset plain = curved();
   Dataset data = with_column(plain, "flat", Vector::Constant(300, 7));

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fansite entropy and fansite bench flow, as their users run them.
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cmath>
 
+#include "fansite/base/random.h"
 #include "tests/program.h"
 
 namespace fansite {
@@ -77,6 +81,42 @@ TEST_F(Entropy, EffortChoosesTheNetworks) {
         {"[--effort] gaussian trains nothing"});
   fails({"entropy", "sim/data.csv", "--target", "x2", "--effort", "quick", "--model", "m"}, 2,
         {"[--effort] a model is given"});
+}
+
+TEST_F(Entropy, WhatLevelsCannotTellIsNamed) {
+  std::string table = "level,y\n";
+  Random random(Key{2});
+  for (int row = 0; row < 200; ++row) table += fmt::format("{},{}\n", row % 2, 5 * (row % 2) + 0.1 * random.normal());
+  put("levels.csv", table);
+  const Outcome told = works({"entropy", "levels.csv", "--target", "y", "--given", "level", "--estimator", "gaussian"});
+  EXPECT_THAT(told.err, HasSubstr("'level' and 'y' cannot tell"));
+}
+
+// Two walks tell nothing of each other.
+TEST_F(Entropy, RowsThatDependOnEachOtherCountAsWhatTheyAreWorth) {
+  std::string walks = "x,y\n";
+  double x = 0, y = 0;
+  Random random(Key{1});
+  for (int row = 0; row < 400; ++row) walks += fmt::format("{},{}\n", x += random.normal(), y += random.normal());
+  put("walks.csv", walks);
+  const auto asked = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> words = {"entropy", "walks.csv", "--target", "x", "--given", "y"};
+    words.insert(words.end(), options.begin(), options.end());
+    return works(words);
+  };
+  for (const std::vector<std::string>& estimator :
+       {std::vector<std::string>{"--estimator", "gaussian"}, {"--steps", "200", "--folds", "2", "--repeats", "1"}}) {
+    const Outcome told = asked(estimator);
+    const Json result = told.json();
+    EXPECT_EQ(result.at("settings").at("block"), "auto");
+    EXPECT_THAT(told.err, HasSubstr("[entropy] rows are left out in 10 blocks"));
+    EXPECT_LT(result.at("information").get<double>(), 2.5 * result.at("information_se").get<double>());
+  }
+  const Json as_if = asked({"--estimator", "gaussian", "--block", "none"}).json();
+  EXPECT_GT(as_if.at("information").get<double>(), 2.5 * as_if.at("information_se").get<double>());
+  fails({"entropy", "walks.csv", "--target", "x", "--block", "some"}, 2, {"[--block]", "'some' is no length"});
+  works({"entropy", "walks.csv", "--target", "x", "--given", "y", "--estimator", "gaussian", "--out", "e.json"});
+  works({"verify", "e.json", "walks.csv"});
 }
 
 TEST_F(Entropy, NothingGiven) {

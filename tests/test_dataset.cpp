@@ -540,6 +540,25 @@ TEST(Inspect, RowNumbersAreNamed) {
   EXPECT_THAT(inspect(data), IsEmpty());
 }
 
+TEST(Inspect, NumbersOfThingsAreNamedInAnyOrder) {
+  Dataset data = healthy(40, 3);
+  for (Index i = 0; i < 40; ++i) data.values(i, 1) = static_cast<double>(1001 + (i * 7) % 40);
+  const auto findings = inspect(data);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, Finding::Kind::identifier);
+  EXPECT_EQ(findings[0].message,
+            "[load] 'x2' holds 40 whole numbers from 1001 to 1040, all different: if they only number the rows, leave "
+            "the column out (--drop); if they are ranks or time, it may stay.");
+  const Vector numbers = data.values.col(1);
+  data.values.col(1) = numbers * 50;  // so far apart that measurements need not repeat
+  EXPECT_THAT(inspect(data), IsEmpty());
+  data.values.col(1) = numbers;
+  data.values(3, 1) = data.values(4, 1);
+  EXPECT_THAT(inspect(data), IsEmpty());
+  data.values(3, 1) = 1000.5;
+  EXPECT_THAT(inspect(data), IsEmpty());
+}
+
 TEST(Inspect, AFirstRowOfNumbersAndLabelsLooksLikeData) {
   Dataset data = healthy(20, 2);
   data.names = {"5.1", "setosa"};

@@ -54,6 +54,47 @@ TEST(Robustness, ToNoiseIsNoneWhereNothingElseIsGivenOrNoShareWouldDo) {
   EXPECT_TRUE(std::isnan(robustness_to_noise(unrelated)));
 }
 
+// T = S + e and z = S + u again, beside a second member that has nothing to do with them: the same share, exactly.
+TEST(Robustness, ToNoiseInOneIsTheShareThatThereIs) {
+  for (const double share : {0.05, 0.1, 0.3}) {
+    const double loading = 0.8, seen = std::sqrt(1 - share);
+    Matrix correlation = Matrix::Identity(4, 4);
+    correlation(0, 1) = correlation(1, 0) = loading * loading;
+    for (const Index end : {0, 1}) correlation(end, 2) = correlation(2, end) = loading * seen;
+    EXPECT_NEAR(robustness_to_noise_in_one(correlation), share, 1e-12) << share;
+  }
+  // T follows the other so closely that little noise there makes it all of T.
+  Matrix close(3, 3);
+  close << 1, 0.2, 0.98, 0.2, 1, 0.1, 0.98, 0.1, 1;
+  EXPECT_NEAR(robustness_to_noise_in_one(close), 1 - 0.98 * 0.98, 1e-12);
+  EXPECT_EQ(robustness_to_noise_in_one((Matrix(2, 2) << 1, 0.5, 0.5, 1).finished()),
+            std::numeric_limits<double>::infinity());
+}
+
+// Noisy measures of one quantity, and what is plainly one beside the other.
+TEST(Robustness, MostMembersMustBeCloseToBeMarkedSo) {
+  Random random(Key{4});
+  Dataset measures{default_names(4), Matrix(1000, 4)}, others = measures;
+  for (Index i = 0; i < 1000; ++i) {
+    const double quantity = random.normal();
+    for (Index j = 0; j < 4; ++j) {
+      measures.values(i, j) = quantity + 0.1 * random.normal();
+      others.values(i, j) = (j == 0 ? 0 : others.values(i, j - 1)) + random.normal();
+    }
+  }
+  NoProgress silent;
+  for (const Dataset* data : {&measures, &others}) {
+    Boundaries found = find_boundaries(GaussianEstimator(covariance(data->values, silent)));
+    int members = 0, marked = 0;
+    const int close = mark_close(*data, TableFacts(*data), found);
+    for (const Boundary& boundary : found.boundaries) {
+      for (const Member& member : boundary.members) ++members, marked += member.fragile ? 1 : 0;
+    }
+    EXPECT_EQ(close, data == &measures ? members : 0);
+    EXPECT_EQ(marked, close);
+  }
+}
+
 TEST(Robustness, IsToldOfEveryMember) {
   Random random(Key{3});
   Dataset data{{"s", "t", "z", "u"}, Matrix(2000, 4)};

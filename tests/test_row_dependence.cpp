@@ -60,6 +60,30 @@ TEST(RowDependence, OfWalksAndSlowSeriesIsFound) {
   }
 }
 
+TEST(RowDependence, OfFewRowsIsFoundToo) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    EXPECT_TRUE(of(series(1, 60, 6, seed)).dependent()) << seed;
+    EXPECT_GT(of(series(0.9, 90, 6, seed)).inflation, 2) << seed;
+    EXPECT_THAT(of(series(0, 45, 6, seed)).sentences(default_names(6)), IsEmpty()) << seed;
+    EXPECT_THAT(of(simulate_linear(8, 2, 60, seed).data).sentences(default_names(8)), IsEmpty()) << seed;
+  }
+}
+
+// Far parts of a walk are alike too, so ten blocks are no ten facts.
+TEST(RowDependence, BlocksOfWalksAreWorthLessThanOneRow) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Dataset data = series(1, 400, 6, seed);
+    const RowDependence walk = of(data), slow = of(series(0.9, 400, 6, seed));
+    EXPECT_LT(walk.effective_rows(), 10) << seed;
+    EXPECT_LT(walk.worth_of_block(), 1) << seed;
+    EXPECT_THAT(walk.sentences(data.names), Contains(HasSubstr("differences from row to row would tell more"))) << seed;
+    EXPECT_EQ(slow.worth_of_block(), 1) << seed;
+    EXPECT_FALSE(slow.wanders) << seed;
+  }
+  const RowDependence longer = of(series(0.9, 6000, 4, 1));  // every third row is summed over all lags
+  EXPECT_NEAR(longer.effective_rows(), 6000 / 9.5, 150);
+}
+
 // Four batches with means of their own: rows are independent given the batch, and the table does not hold it.
 TEST(RowDependence, BatchesAndDriftAreFound) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -108,6 +132,12 @@ TEST(RowDependence, OfASortedTableCannotBeSeen) {
   EXPECT_THAT(rows.sentences(data.names), ElementsAre(HasSubstr("sorted by 'x1'")));
   for (Index i = 0; i < 400; ++i) data.values(i, 0) = 1990 + static_cast<double>(i / 4);  // a clock sorts nothing
   EXPECT_TRUE(of(data).dependent());
+  Random random(Key{4});  // nor does one that is read a little early or late
+  for (Index i = 0; i < 400; ++i) data.values(i, 0) = 0.37 * static_cast<double>(i) + 0.1 * random.uniform();
+  EXPECT_TRUE(of(data).dependent());
+  for (double& x : data.values.col(0)) x = random.uniform();
+  std::sort(data.values.col(0).begin(), data.values.col(0).end());
+  EXPECT_EQ(of(data).sorted_by, 0);
 }
 
 TEST(RowDependence, CopiesAreCountedOnce) {
@@ -156,12 +186,25 @@ TEST(RowDependence, WalksAndCopiesHaveNoBoundariesInEachOther) {
     const BoundariesResult walks = boundaries(series(1, 400, 6, seed), "auto");
     EXPECT_THAT(walks.found.moral_edges, IsEmpty()) << seed;
     EXPECT_THAT(walks.warnings, Contains(HasSubstr("neighbouring rows are alike")));
-    EXPECT_THAT(walks.warnings, Contains(HasSubstr("blocks, which count as one row each")));
+    EXPECT_THAT(walks.warnings, Contains(HasSubstr("rows are left out in 10 blocks, which count as 0.")));
     Dataset copied = simulate_linear(6, 0, 20, seed).data;
     copied.values = copied.values.replicate(20, 1).eval();
     EXPECT_THAT(boundaries(copied, "auto").found.moral_edges, IsEmpty()) << seed;
   }
   EXPECT_GT(boundaries(series(1, 400, 6, 1), "none").found.moral_edges.size(), 3u);  // what would else be claimed
+}
+
+// By lines as well, and where there are too few rows for networks.
+TEST(RowDependence, WalksHaveNoBoundariesByLinesEither) {
+  int tables = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const Index rows : {90, 400}) {
+      BoundariesParams params("fansite");
+      params.options.as<FansiteParams>().estimator = "gaussian";
+      tables += markov_boundaries(series(1, rows, 6, seed), params).found.moral_edges.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_LE(tables, 2);
 }
 
 TEST(RowDependence, BlocksThatAreAskedForAreUsed) {

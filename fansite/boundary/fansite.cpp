@@ -324,6 +324,22 @@ std::string in_words(const BoundaryAnswer& answer, const FansiteParams& params, 
   return line;
 }
 
+// Where noise does not add, nothing tells columns that follow each other exactly from measured ones that nearly do; and
+// beside a noisy measure of what acts, everything that follows the same cause still tells something.
+void warn_of_close_columns(const Context& context, BoundaryAnswer& answer) {
+  const bool refused = answer.graph && !answer.refined && answer.graph->additivity.applicable;
+  if (!refused || answer.graph->additivity.additive) return;
+  const int close = mark_close(context.tame(), context.facts(), answer.found);
+  if (close == 0) return;
+  int members = 0;
+  for (const Boundary& boundary : answer.found.boundaries) members += static_cast<int>(boundary.members.size());
+  answer.warnings.push_back(fmt::format(
+      "[mb] columns follow each other so closely, and not by adding noise (p = {:.1g}), that a tenth of measurement "
+      "noise in one other member would explain away {} of {} members: these are fragile, and if columns are measured "
+      "with noise many may be no more than stand-ins",
+      answer.graph->additivity.p_value, close, members));
+}
+
 // With networks if they are to be used and there is time.
 std::optional<BoundaryAnswer> network_answer(const BoundaryProblem& problem, const FansiteParams& params,
                                              const Preparation& prepared) {
@@ -368,6 +384,7 @@ BoundaryAnswer answer_to(const BoundaryProblem& problem, const FansiteParams& pa
   add_robustness(context.tame(), context.facts(), answer->found);
   if (answer->graph) mark_fragile(answer->graph->hidden_causes, answer->found);
   mark_weak(answer->found);
+  warn_of_close_columns(context, *answer);
   answer->linearity = prepared.linearity;
   answer->warnings.insert(answer->warnings.begin(), prepared.warnings.begin(), prepared.warnings.end());
   answer->seconds.insert(answer->seconds.begin(), {"prepare", prepared.prepare_seconds});
@@ -395,8 +412,9 @@ BoundaryAnswer run_as_rows_are(const BoundaryProblem& problem, const FansitePara
   if (problem.context.row_dependence().dependent() || params.block != "auto") {
     answer.warnings.insert(
         answer.warnings.begin(),
-        fmt::format("[mb] rows are left out in {} blocks, which count as one row each in tests; --block none does not",
-                    *std::max_element(data.groups.begin(), data.groups.end()) + 1));
+        fmt::format("[mb] rows are left out in {} blocks, which count as {} each in tests; --block none does not",
+                    *std::max_element(data.groups.begin(), data.groups.end()) + 1,
+                    data.row_worth < 1 ? fmt::format("{:.1f} rows", data.row_worth) : "one row"));
   } else if (data.row_worth < 1) {
     answer.warnings.insert(answer.warnings.begin(),
                            fmt::format("[mb] each row counts as {:.2f} independent ones in tests; --block none counts "
@@ -456,6 +474,7 @@ BoundaryMethod fansite_method() {
              .handles_context = true,
              .handles_weights = true,
              .handles_groups = true,
+             .weighs_rows = true,
              .trains = true,
              .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteParams();

@@ -60,6 +60,15 @@ double partial_covariance(const MatrixView& correlation, double noise, bool& pos
   return correlation(0, 1) - a.dot(factor.solve(b));
 }
 
+// The target, the member and then the other members.
+std::vector<int> variables_about(const Boundary& boundary, const Member& member) {
+  std::vector<int> variables = {boundary.target, member.variable};
+  for (const Member& other : boundary.members) {
+    if (other.variable != member.variable) variables.push_back(other.variable);
+  }
+  return variables;
+}
+
 }  // namespace
 
 double robustness_to_hidden_cause(double information) {
@@ -79,18 +88,52 @@ double robustness_to_noise(const MatrixView& correlation) {
   return kNone;
 }
 
+double robustness_to_noise_in_one(const MatrixView& correlation) {
+  const Index others = correlation.rows() - 2;
+  double least = std::numeric_limits<double>::infinity();
+  if (others == 0) return least;
+  const Eigen::LLT<Matrix> factor(correlation.bottomRightCorner(others, others));
+  if (factor.info() != Eigen::Success) return 0;  // one is another already
+  const Matrix inverse = factor.solve(Matrix::Identity(others, others));
+  const Matrix weights = inverse * correlation.bottomLeftCorner(others, 2);
+  const Matrix left = correlation.topLeftCorner(2, 2) - correlation.topRightCorner(2, others) * weights;
+  for (Index k = 0; k < others; ++k) {
+    const double a = weights(k, 0), b = weights(k, 1), p = inverse(k, k);
+    const double covariance = left(0, 1) / (a * b + left(0, 1) * p);  // where it becomes 0
+    if (covariance >= 0 && covariance * p < 1) least = std::min(least, covariance);
+    for (const Index end : {Index{0}, Index{1}}) {
+      const double weight = weights(k, end), variance = std::max(left(end, end), 0.0);
+      if (weight != 0) least = std::min(least, variance / (weight * weight + variance * p));
+    }
+  }
+  return least;
+}
+
+int mark_close(const Dataset& data, const TableFacts& facts, Boundaries& found) {
+  const Correlations correlations(data, facts);
+  std::vector<Member*> close;
+  std::size_t all = 0;
+  for (Boundary& boundary : found.boundaries) {
+    all += boundary.members.size();
+    for (Member& member : boundary.members) {
+      Matrix correlation;
+      if (!correlations.of(variables_about(boundary, member), correlation)) continue;
+      if (robustness_to_noise_in_one(correlation) < kUsualNoise) close.push_back(&member);
+    }
+  }
+  if (2 * close.size() <= all) return 0;
+  for (Member* member : close) member->fragile = true;
+  return static_cast<int>(close.size());
+}
+
 void add_robustness(const Dataset& data, const TableFacts& facts, Boundaries& found) {
   const Correlations correlations(data, facts);
   for (Boundary& boundary : found.boundaries) {
     for (std::size_t k = 0; k < boundary.members.size(); ++k) {
       Member& member = boundary.members[k];
       member.robustness.hidden_cause = robustness_to_hidden_cause(member.unique);
-      std::vector<int> variables = {boundary.target, member.variable};
-      for (const Member& other : boundary.members) {
-        if (other.variable != member.variable) variables.push_back(other.variable);
-      }
       Matrix correlation;
-      if (!correlations.of(variables, correlation)) continue;
+      if (!correlations.of(variables_about(boundary, member), correlation)) continue;
       bool possible = true;
       const double left = partial_covariance(correlation, 0, possible);
       if (!possible || std::abs(left) * std::sqrt(correlations.rows) < 2) continue;  // nothing that a line would show

@@ -20,6 +20,17 @@ double robustness_to_hidden_cause(double information);
 /// s·diag Σ_SS)⁻¹ Σ_Sz, and s is where it becomes 0. NaN: no share does. `correlation`: of T, z and then S.
 double robustness_to_noise(const MatrixView& correlation);
 
+/// The smallest share of measurement noise in the variance of a single one of the others that would do so, or that
+/// would leave nothing of T or z for anything else to tell, since they follow that one so closely; infinite without
+/// others. With P = Σ_SS⁻¹, a = P Σ_ST and b = P Σ_Sz, noise s in variable k of S adds −a_k b_k s / (1 − s P_kk) to
+/// cov(T, z | S) and −a_k² s / (1 − s P_kk) to var(T | S). `correlation`: of T, z and then S.
+double robustness_to_noise_in_one(const MatrixView& correlation);
+
+/// Marks as fragile every member that a tenth of measurement noise in one other would explain away, and says how many
+/// that are, if they are most of all; else 0, and nothing is marked. Columns that follow each other so closely are
+/// common in exact simulations, too, so this is no sign of noise by itself.
+int mark_close(const Dataset& data, const TableFacts& facts, Boundaries& found);
+
 /// Fills in both for every member, on normal scores; what is nominal, or related without a correlation that can be told
 /// from 0, has no robustness to noise.
 void add_robustness(const Dataset& data, const TableFacts& facts, Boundaries& found);

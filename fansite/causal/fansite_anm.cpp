@@ -145,6 +145,7 @@ GraphMethod fansite_anm() {
              .handles_context = true,
              .handles_weights = true,
              .handles_groups = true,
+             .weighs_rows = true,
              .column_kinds = {"continuous", "ordered", "atoms", "nominal"}};
   row.parameters = FansiteAnmParams();
   row.run = run;

@@ -38,7 +38,7 @@ std::optional<Context> with_dependence(const Context& context, const std::string
   if (none) return std::nullopt;
   const RowDependence& rows = context.row_dependence();
   std::vector<int> groups = groups_of(rows, said ? *said : rows.block);
-  const double worth = said || rows.dependent() ? 1.0 : rows.worth();
+  const double worth = said ? 1.0 : rows.dependent() ? rows.worth_of_block() : rows.worth();
   if (groups.empty() && worth == 1) return std::nullopt;
   if (!groups.empty() && *std::max_element(groups.begin(), groups.end()) == 0) {
     throw ParameterError(option, fmt::format("all {} rows are one block, which leaves nothing to compare it with; use {} "

@@ -26,6 +26,9 @@ struct Capabilities {
   bool handles_context = false;        ///< else context columns are refused; so with weights and groups
   bool handles_weights = false;
   bool handles_groups = false;
+  /// Rows that depend on each other count for what they are worth without being told; else a warning says that they do
+  /// not.
+  bool weighs_rows = false;
   /// Works on rows and columns in the table's own order, because its answer is defined by it (as published); else in an
   /// order of their contents, in which shuffling changes nothing.
   bool keeps_table_order = false;

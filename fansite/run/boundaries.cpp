@@ -8,21 +8,28 @@
 
 #include "fansite/base/error.h"
 #include "fansite/base/parallel.h"
-#include "fansite/base/special.h"
 #include "fansite/base/text.h"
 #include "fansite/entropy/flow/accelerator.h"
 #include "fansite/run/detail/table_order.h"
+#include "fansite/run/detail/table_warnings.h"
 #include "fansite/table/relations.h"
 
 namespace fansite {
 namespace {
 
-// A target without any randomness left is worth a word: its boundary need not be the only one.
-void warn_of_determined(BoundariesResult& result) {
+// A target without any randomness left is worth a word: its boundary need not be the only one. `almost`:
+// but for rounding, as parts of a whole are.
+void warn_of_determined(BoundariesResult& result, bool almost) {
+  constexpr double kNearly = 8;  // nats: all but a ten-millionth of the variance
   std::vector<std::string> examples;
   int count = 0;
   for (const Boundary& boundary : result.found.boundaries) {
-    if (!std::isinf(boundary.conditional_entropy) || std::isinf(boundary.entropy)) continue;
+    if (boundary.members.empty() || std::isinf(boundary.entropy)) continue;
+    const bool exact = std::isinf(boundary.conditional_entropy);
+    // One member that does it alone is told as almost a copy.
+    const bool told =
+        boundary.entropy - boundary.conditional_entropy > kNearly && boundary.members.front().gain < kNearly;
+    if (exact == almost || !(exact || told)) continue;
     if (++count > 3) continue;
     std::vector<std::string> members;
     for (const Member& m : boundary.members)
@@ -32,10 +39,11 @@ void warn_of_determined(BoundariesResult& result) {
   }
   if (count == 0) return;
   result.warnings.push_back(
-      fmt::format("[mb] {} {} determined exactly by others (collinear columns): {}{}; such boundaries are not unique, "
+      fmt::format("[mb] {} {} determined {} by others (collinear columns): {}{}; such boundaries {} unique, "
                   "drop one column of each such group for a sharper answer",
-                  count, count == 1 ? "variable is" : "variables are", fmt::join(examples, "; "),
-                  count > 3 ? fmt::format(" and {} more", count - 3) : ""));
+                  count, count == 1 ? "variable is" : "variables are", almost ? "almost exactly" : "exactly",
+                  fmt::join(examples, "; "), count > 3 ? fmt::format(" and {} more", count - 3) : "",
+                  almost ? "are hardly" : "are not"));
 }
 
 // A boundary that the estimator could not make as large as it would be is not silently cut.
@@ -57,30 +65,6 @@ void warn_of_limited(BoundariesResult& result) {
       result.training ? "these networks" : fmt::format("{} rows", result.rows), result.found.largest_set));
 }
 
-// How many of the rows are independent, as a share of all.
-double independent_share(const Context& context) {
-  const std::vector<int>& groups = context.data().groups;
-  const auto rows = static_cast<double>(std::max<Index>(context.data().rows(), 1));
-  if (!groups.empty()) return (*std::max_element(groups.begin(), groups.end()) + 1) / rows;
-  return std::min(context.row_dependence().effective_rows() / rows, 1.0);
-}
-
-// Few rows see strong relations only; what could have been seen belongs to the answer. A partial correlation r has the
-// statistic √N r, about normal, and passes the first step of Benjamini–Hochberg at level/pairs.
-void warn_of_few(const Context& context, BoundariesResult& result) {
-  constexpr double kFew = 100, kLevel = 0.05, kPower = 0.8;
-  const double rows = independent_share(context) * static_cast<double>(context.data().rows());
-  const double columns = context.learnable_columns();
-  if (rows >= kFew || columns < 2) return;
-  const double pairs = columns * (columns - 1) / 2;
-  const double seen = normal_quantile(1 - kLevel / (2 * pairs)) + normal_quantile(kPower);
-  const double correlation = std::tanh(seen / std::sqrt(std::max(rows - 3, 1.0)));  // Fisher's z
-  result.warnings.push_back(fmt::format(
-      "[mb] {:.0f} independent rows show strong relations only: a partial correlation of {:.2f} ({:.2g} nats) "
-      "is found with a chance of 80 %, weaker ones less often, so a missing member says little",
-      rows, correlation, -0.5 * std::log1p(-correlation * correlation)));
-}
-
 // Columns of few values hide much of what relates them: of two normal columns cut into halves the correlation tells as
 // much as that of a share (2/π)² = 0.41 of the rows would uncut.
 void warn_of_coarse(const Context& context, BoundariesResult& result) {
@@ -98,6 +82,33 @@ void warn_of_coarse(const Context& context, BoundariesResult& result) {
       coarse, all));
 }
 
+// Levels tell no more than their entropy. Who takes them for numbers can find more in them.
+void warn_of_impossible(const Context& context, BoundariesResult& result) {
+  std::vector<double> most(result.names.size());
+  for (std::size_t j = 0; j < most.size(); ++j) most[j] = most_told(context, static_cast<int>(j));
+  int count = 0;
+  std::string example;
+  for (const Boundary& boundary : result.found.boundaries) {
+    const double of_target = most[static_cast<std::size_t>(boundary.target)];
+    for (const Member& member : boundary.members) {
+      const double of_member = most[static_cast<std::size_t>(member.variable)];
+      if (!(member.gain - 2 * member.standard_error > std::min(of_target, of_member))) continue;
+      const bool target_has_less = of_target < of_member;
+      if (++count > 1) continue;
+      example = fmt::format(
+          "the values of '{}' tell {:.2f} nats at most, and '{}' is said to tell {:.2f} of '{}'",
+          excerpt(result.names[static_cast<std::size_t>(target_has_less ? boundary.target : member.variable)]),
+          std::min(of_target, of_member), excerpt(result.names[static_cast<std::size_t>(member.variable)]), member.gain,
+          excerpt(result.names[static_cast<std::size_t>(boundary.target)]));
+    }
+  }
+  if (count == 0) return;
+  result.warnings.push_back(fmt::format(
+      "[mb] {}{}: that they depend stands, how much they tell does not{}", example,
+      count > 1 ? fmt::format(" (and {} more such gain{})", count - 1, count == 2 ? "" : "s") : "",
+      result.training ? "" : "; a line takes levels for numbers, --estimator flow can take them as levels"));
+}
+
 // Whoever surely depends on something has a boundary. An empty one was not learnt, and must not pass for an answer.
 void warn_of_empty(const Context& context, BoundariesResult& result) {
   constexpr double kSure = 1e-6;
@@ -108,7 +119,8 @@ void warn_of_empty(const Context& context, BoundariesResult& result) {
   };
   const auto& boundaries = result.found.boundaries;
   if (context.learnable_columns() < 2 || std::none_of(boundaries.begin(), boundaries.end(), is_empty)) return;
-  const std::vector<Relation> surest = surest_relations(context.data(), context.facts(), independent_share(context));
+  const std::vector<Relation> surest = surest_relations(
+      context.data(), context.facts(), independent_rows(context) / static_cast<double>(context.data().rows()));
   std::vector<std::string> examples;
   int count = 0;
   for (const Boundary& boundary : boundaries) {
@@ -207,7 +219,7 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   result.data_hash = context.facts().hash;
   result.roles = context.data().roles;
   result.copy_of = context.facts().copy_of;
-  const std::vector<std::string> of_table = context.warnings();
+  const std::vector<std::string> of_table = table_warnings(context, method);
   result.warnings.insert(result.warnings.begin(), of_table.begin(), of_table.end());
   if (result.found.cut_short > 0) {
     add_sentence(result.unfinished, fmt::format("time ran out while {} of {} boundaries were still growing",
@@ -215,10 +227,11 @@ BoundariesResult markov_boundaries(const Context& context, const BoundariesParam
   }
   result.found.boundaries = as_asked(result.found.boundaries, targets, result.copy_of);
   throw_if_violated(result, result.knowledge);
-  warn_of_determined(result);
+  for (const bool almost : {false, true}) warn_of_determined(result, almost);
   warn_of_limited(result);
-  warn_of_few(context, result);
+  if (const std::string few = few_rows_warning(context, "mb"); !few.empty()) result.warnings.push_back(few);
   warn_of_coarse(context, result);
+  warn_of_impossible(context, result);
   warn_of_empty(context, result);
   add_device_warning(result.warnings);
   return result;
@@ -254,7 +267,7 @@ Plan plan(const Dataset& data, const Knowledge& knowledge, const BoundariesParam
   result.variables = data.variables();
   result.rows = data.rows();
   result.threads = thread_count();
-  const std::vector<std::string> of_table = context.warnings();
+  const std::vector<std::string> of_table = table_warnings(context, method);
   result.warnings.insert(result.warnings.begin(), of_table.begin(), of_table.end());
   add_device_warning(result.warnings);
   result.seconds = watch.seconds();

@@ -3,12 +3,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "fansite/base/error.h"
 #include "fansite/base/file.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/boundary/links.h"
 #include "fansite/entropy/flow/accelerator.h"
 #include "fansite/run/detail/table_order.h"
+#include "fansite/run/detail/table_warnings.h"
 
 namespace fansite {
 namespace {
@@ -61,15 +64,12 @@ BoundariesResult find_boundaries_first(const Context& context, const GraphMethod
   return markov_boundaries(resumable ? stage : stage.keeping_nothing(), boundaries);
 }
 
-// What is said of columns that take no part and of wild cells, if the boundaries have not said it.
-std::vector<std::string> table_warnings(const Context& context) {
-  std::vector<std::string> warnings;
-  for (const Finding& finding : context.facts().findings) {
-    using enum Finding::Kind;
-    if (finding.kind == duplicate || finding.kind == constant || finding.kind == wild) {
-      warnings.push_back(finding.message);
-    }
-  }
+// What is said of the table: by the boundaries, if they were found here.
+std::vector<std::string> said_of_table(const Context& context, const GraphMethod& method,
+                                       const std::optional<BoundariesResult>& boundaries) {
+  std::vector<std::string> warnings = boundaries ? boundaries->warnings : table_warnings(context, method);
+  const std::string more = boundaries ? independence_warning(context, method) : few_rows_warning(context, "dag");
+  if (!more.empty() && std::find(warnings.begin(), warnings.end(), more) == warnings.end()) warnings.push_back(more);
   return warnings;
 }
 
@@ -124,7 +124,7 @@ CausalGraphResult causal_graph(const Context& context, const ByteMatrix* links, 
   result.roles = data.roles;
   result.links = std::move(among);
   result.needs_links = method.can.needs_boundaries;
-  const std::vector<std::string> before = boundaries ? boundaries->warnings : table_warnings(context);
+  const std::vector<std::string> before = said_of_table(context, method, boundaries);
   result.warnings.insert(result.warnings.begin(), before.begin(), before.end());
   add_device_warning(result.warnings);
   if (boundaries && !boundaries->unfinished.empty()) {

@@ -106,10 +106,9 @@ void fill(CompareCell& cell, const Dataset& shuffled, const std::vector<int>& co
 }
 
 // Says what fansite mb and dag would say of the table, whatever the method.
-std::vector<std::string> findings_of(const Dataset& data) {
-  std::vector<std::string> sentences;
-  for (const Finding& finding : TableFacts(data).findings) sentences.push_back(finding.message);
-  return sentences;
+std::vector<std::string> warnings_of(const Dataset& data) {
+  NoProgress silent;
+  return Context(data, Knowledge(), RunParams(), silent).warnings();
 }
 
 class Comparison {
@@ -219,7 +218,7 @@ CompareResult compare(const ComparedTables& tables, const CompareParams& params,
     check_truth(tables.truth);
     result.expected_tables = 1;
     result.roles = tables.data->roles;
-    result.warnings = findings_of(*tables.data);
+    result.warnings = warnings_of(*tables.data);
     comparison.add_table(*tables.data, 0, tables.truth);
     add_device_warning(result.warnings);
     return result;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fansite/run/entropy_model.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "fansite/base/error.h"
 #include "fansite/base/hash.h"
 #include "fansite/base/stopwatch.h"
 #include "fansite/base/text.h"
+#include "fansite/context/dependent_rows.h"
 #include "fansite/entropy/flow/accelerator.h"
+#include "fansite/run/detail/table_warnings.h"
 
 namespace fansite {
 namespace {
@@ -23,6 +28,39 @@ std::vector<int> columns(const Dataset& data, std::vector<std::string> before, c
     before.push_back(name);
   }
   return result;
+}
+
+// Of each column.
+std::vector<double> most_of_columns(const Context& context) {
+  std::vector<double> most;
+  for (int column = 0; column < context.data().variables(); ++column) {
+    most.push_back(most_told(context, column));
+  }
+  return most;
+}
+
+// The table as the estimator is fitted to it: rows that depend on each other are left out together, and count for what
+// they are worth. `warnings` gets a sentence about that.
+Context fitted_context(const Context& context, const EstimatorMethod& method, const std::string& block,
+                       std::vector<std::string>& warnings) {
+  const Context ordered = context.for_method(method);
+  const std::optional<Context> dependent = with_dependence(ordered, block, "block");
+  if (!dependent) return ordered;
+  const std::vector<int>& groups = dependent->data().groups;
+  if (groups.empty()) {
+    warnings.push_back(
+        fmt::format("[entropy] each row counts as {:.2f} independent ones in standard errors; --block "
+                    "none counts it as one",
+                    dependent->data().row_worth));
+  } else {
+    warnings.push_back(
+        fmt::format("[entropy] rows are left out in {} blocks, which count as {} each in standard errors; --block none "
+                    "does not",
+                    *std::max_element(groups.begin(), groups.end()) + 1,
+                    dependent->data().row_worth < 1 ? fmt::format("{:.1f} rows", dependent->data().row_worth)
+                                                    : "one row"));
+  }
+  return *dependent;
 }
 
 }  // namespace
@@ -60,11 +98,14 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
     entropy_estimators().require(method, &Capabilities::trains, "be given a model or keep one");
   }
   params_.options.validate();
+  check_block(params_.block, "block");
   context.require_usable(method, "entropy");
   data_hash_ = context.facts().hash;
+  most_told_ = most_of_columns(context);
   warnings_ = context.warnings();
   place_ = inverse(context.columns_for(method));
-  fitted_ = method.fit(context.for_method(method), params_.options, 1).value();  // there is always time
+  fitted_ = method.fit(fitted_context(context, method, params_.block, warnings_), params_.options, 1)
+                .value();  // there is always time
   finish();
   if (!keep_state) remove_state();
   train_seconds_ = watch.seconds();
@@ -85,8 +126,10 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view 
   run.checkpoint.clear();
   const Context context(data_, Knowledge(), run, silent);
   data_hash_ = context.facts().hash;
+  most_told_ = most_of_columns(context);
   place_ = inverse(context.columns_for(method));
-  const Context ordered = context.for_method(method);
+  std::vector<std::string> said;  // when it was fitted
+  const Context ordered = fitted_context(context, method, params_.block, said);
   fitted_ =
       method.load && !model.empty() ? method.load(ordered, model) : method.fit(ordered, params_.options, 1).value();
   if (!params_.run.model.empty() && fitted_.model) fitted_.model_hash = hash_of(fitted_.model());
@@ -162,6 +205,18 @@ InformationResult EntropyModel::information(const std::string& target, const std
   const std::vector<EntropyEstimate> answers = estimator.mutual_information(questions);
   result.information = answers.front();
   for (std::size_t i = 0; i < given.size(); ++i) result.added.push_back({given[i], answers[i + 1]});
+  const double most = most_told_[static_cast<std::size_t>(data_.index_of(target))];
+  const auto impossible = [&](const InformationResult::Added& added) {
+    const double of_it = most_told_[static_cast<std::size_t>(data_.index_of(added.variable))];
+    return added.information.value - 2 * added.information.standard_error > std::min(most, of_it);
+  };
+  const auto found = std::find_if(result.added.begin(), result.added.end(), impossible);
+  if (found != result.added.end()) {
+    result.warnings.push_back(
+        fmt::format("[entropy] '{}' and '{}' cannot tell {:.2f} nats of each other, which is more than the entropy of "
+                    "their levels: that they depend stands, how much they tell does not; flow takes levels for what they are",
+                    excerpt(found->variable), excerpt(target), found->information.value));
+  }
   result.original_scale = estimator.original_scale(query.target);
   result.out_of_sample = fitted_.training && estimator.out_of_sample();
   result.training = fitted_.training;

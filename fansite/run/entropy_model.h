@@ -18,6 +18,7 @@ namespace fansite {
 struct EntropyParams {
   std::string estimator = "flow";  ///< of the list of entropy estimators
   Parameters options;              ///< of that estimator
+  std::string block = "auto";  ///< rows that may depend on each other: auto (as they show), none, or so many in a row
   RunParams run;
 
   EntropyParams() : EntropyParams("flow") {}
@@ -84,7 +85,8 @@ class EntropyModel {
   EntropyQuery placed(const EntropyQuery& query) const;
 
   Dataset data_;
-  std::vector<int> place_;  // of each column in the order of contents, which the estimator was fitted in
+  std::vector<double> most_told_;  // of each column (run/detail/table_warnings)
+  std::vector<int> place_;         // of each column in the order of contents, which the estimator was fitted in
   EntropyParams params_;
   std::uint64_t data_hash_ = 0;
   FittedEstimator fitted_;

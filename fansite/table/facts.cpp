@@ -56,6 +56,19 @@ TableFacts::TableFacts(const TableFacts& facts, const Dataset& ordered, const Co
   }
 }
 
+std::vector<int> TableFacts::columns_of_content() const {
+  std::vector<char> of_content = takes_part;
+  for (const Finding& finding : findings) {
+    if (finding.kind != Finding::Kind::identifier) continue;
+    for (const int column : finding.columns) of_content[static_cast<std::size_t>(column)] = 0;
+  }
+  std::vector<int> columns;
+  for (std::size_t j = 0; j < of_content.size(); ++j) {
+    if (of_content[j] != 0) columns.push_back(static_cast<int>(j));
+  }
+  return columns;
+}
+
 NominalLevels nominal_levels(const Dataset& data, int column) {
   std::map<double, Index> rows;
   for (const double value : data.values.col(column)) {

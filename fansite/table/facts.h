@@ -23,6 +23,8 @@ struct TableFacts {
   std::vector<char> takes_part;  ///< per column: it varies and repeats no earlier one, so something can be learnt of it
 
   explicit TableFacts(const Dataset& data);
+  /// Those that take part and do more than number the rows, which makes rows differ that say the same.
+  std::vector<int> columns_of_content() const;
   /// Of `ordered`, which is the table of `facts` with its rows and columns in this order: nothing is looked at again
   /// but for the hash. Findings speak of the table as it came.
   TableFacts(const TableFacts& facts, const Dataset& ordered, const ContentOrder& order);

@@ -198,6 +198,20 @@ void find_duplicates(const Dataset& data, const std::vector<ColumnFacts>& facts,
   }
 }
 
+// Whether the values are whole numbers, all different, and so close together that measurements would have repeated
+// some: of n drawn from a range of R, n²/2R pairs would be equal, and more if they were drawn from anything but all
+// alike.
+bool numbers_things(const Eigen::Ref<const Vector>& values) {
+  constexpr double kWouldRepeat = 10;
+  const auto n = static_cast<double>(values.size());
+  if (values.hasNaN() || n < kWouldRepeat) return false;
+  if (!(n * n / 2 > kWouldRepeat * (values.maxCoeff() - values.minCoeff() + 1))) return false;
+  std::vector<double> cells(values.begin(), values.end());
+  if (!std::all_of(cells.begin(), cells.end(), [](double value) { return value == std::floor(value); })) return false;
+  std::sort(cells.begin(), cells.end());
+  return std::adjacent_find(cells.begin(), cells.end()) == cells.end();
+}
+
 void find_identifiers(const Dataset& data, const std::vector<ColumnFacts>& facts, std::vector<Finding>& findings) {
   for (const int column : columns_where(facts, [](const ColumnFacts& f) { return f.counts_rows; })) {
     const std::string name = excerpt(data.names[static_cast<std::size_t>(column)]);
@@ -206,6 +220,17 @@ void find_identifiers(const Dataset& data, const std::vector<ColumnFacts>& facts
                         fmt::format("[load] '{}' counts the rows ({}, {}, …): if it is only a row number, remove the "
                                     "column; if it is time, it may stay.",
                                     name, data.values(0, column), data.values(1, column))});
+  }
+  for (int column = 0; column < data.variables(); ++column) {
+    const auto cells = data.values.col(column);
+    if (facts[static_cast<std::size_t>(column)].counts_rows || !numbers_things(cells)) continue;
+    findings.push_back({Finding::Kind::identifier,
+                        {column},
+                        fmt::format("[load] '{}' holds {} whole numbers from {} to {}, all different: if they only "
+                                    "number the rows, leave the column out (--drop); if they are ranks or time, it may "
+                                    "stay.",
+                                    excerpt(data.names[static_cast<std::size_t>(column)]), cells.size(),
+                                    cells.minCoeff(), cells.maxCoeff())});
   }
 }
 

@@ -15,7 +15,8 @@ namespace fansite {
 /// Dependence along the order of rows is looked for in what all other columns leave over of each (ridge regression of
 /// normal scores), at the lags 1 to 10. Two independent columns with autocorrelations a_k and b_k seem related as if
 /// there were 1 + 2 Σ a_k b_k times fewer rows (Bartlett 1935). So rows are dependent if that is above kInflation for
-/// the median pair of columns, and half of the columns are autocorrelated beyond chance (Ljung and Box). A table that
+/// the median pair of columns, and half of the columns are autocorrelated beyond chance (Ljung and Box); how much they
+/// repeat is then summed over all lags, of the columns themselves too where it is much or rows are few. A table that
 /// is merely sorted by one of its columns is not called dependent: whatever goes along its rows may be that column's
 /// doing, and whether rows depend on each other beyond it cannot be seen.
 ///
@@ -26,12 +27,15 @@ struct RowDependence {
   static constexpr double kInflation = 1.25;
 
   Index rows = 0;
-  Index copies = 0;               ///< rows that repeat an earlier one in every cell, if far more than chance would make
-  double inflation = 1;           ///< of the variance of a measure of relation, for the median pair
-  double correlation = 0;         ///< of neighbouring rows in what is left of the median autocorrelated column
-  Index block = 1;                ///< so many in a row are to count as one, where few are independent; 1: not so
-  int sorted_by = -1;             ///< the column that the rows are sorted by, or whose equal values lie together
-  std::vector<int> columns = {};  ///< that are autocorrelated beyond chance
+  Index copies = 0;  ///< rows that repeat an earlier one in every cell, row numbers apart, if far more than by chance
+  Index near_copies = 0;           ///< of the others, those that nearly repeat one (near_copies.h)
+  double near = 0;                 ///< how nearly, in robust standard deviations of each column
+  double inflation = 1;            ///< of the variance of a measure of relation, for the median pair
+  double correlation = 0;          ///< of neighbouring rows in what is left of the median autocorrelated column
+  Index block = 1;                 ///< so many in a row are to count as one, where few are independent; 1: not so
+  bool wanders = false;            ///< blocks are alike too, as those of random walks are
+  int sorted_by = -1;              ///< the column that the rows are sorted by, or whose equal values lie together
+  std::vector<int> columns = {};   ///< that are autocorrelated beyond chance
   std::vector<int> shifting = {};  ///< whose means change along the rows, if half of them do and rows are not in blocks
   double shift = 0;                ///< the share of their variance between stretches of rows, of the median one
   std::vector<int> first_of = {};  ///< per row the earlier one that it repeats, or itself; empty without copies
@@ -41,8 +45,10 @@ struct RowDependence {
   bool dependent() const { return block > 1; }
   /// How many independent rows one that is no copy is worth; 1 where that cannot be seen, in sorted tables.
   double worth() const { return sorted_by >= 0 ? 1.0 : 1 / inflation; }
+  /// How many independent rows a block is worth: one, or less where blocks are alike too.
+  double worth_of_block() const;
   /// How many independent rows would tell as much.
-  double effective_rows() const { return static_cast<double>(rows - copies) / inflation; }
+  double effective_rows() const { return static_cast<double>(rows - copies - near_copies) / inflation; }
   /// A sentence each about copies and dependence; none if there is neither.
   std::vector<std::string> sentences(const std::vector<std::string>& names) const;
 };

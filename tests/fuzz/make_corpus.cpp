@@ -2,7 +2,8 @@
 //
 // Writes the seeds of the fuzz targets: make_corpus DIR fills DIR/csv, gzip, npy, npz, model, network_model,
 // score_checkpoint, training_checkpoint, learning_checkpoint, search_checkpoint, pieces_checkpoint, result, comparison,
-// knowledge and kinds with files that are right and nearly right. Made, not committed.
+// knowledge, kinds and table with files that are right and nearly right. Made, not committed.
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -351,6 +352,30 @@ void write(const std::filesystem::path& directory, const Seeds& seeds) {
   }
 }
 
+// Noise, a walk, copies, levels, a clock, constants and numbers of eight bytes: see fuzz_table.cpp.
+Seeds table_seeds() {
+  Seeds seeds = {"", std::string(2, '\0'), std::string(200, '\7')};
+  std::uint32_t state = 1;
+  const auto draw = [&] { return (state = state * 1664525 + 1013904223) >> 24; };
+  for (const int kind : {0, 1, 3}) {
+    for (const int columns : {1, 2, 5}) {
+      std::string noise = {static_cast<char>(columns - 1), static_cast<char>(kind)}, walk = noise, levels = noise,
+                  clock = noise;
+      std::uint32_t at = 128;
+      for (int i = 0; i < 60 * columns; ++i) {
+        noise += static_cast<char>(draw());
+        walk += static_cast<char>(at += draw() % 7 - 3);
+        levels += static_cast<char>(draw() % 3);
+        clock += static_cast<char>(i % columns == 0 ? i / columns : static_cast<int>(draw()));
+      }
+      for (const std::string& seed : {noise, walk, levels, clock, noise + noise.substr(2) + noise.substr(2)}) {
+        seeds.push_back(seed);
+      }
+    }
+  }
+  return seeds;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -375,6 +400,7 @@ int main(int argc, char** argv) {
     write(root / "comparison", comparison_seeds());
     write(root / "knowledge", knowledge_seeds());
     write(root / "kinds", kinds_seeds());
+    write(root / "table", table_seeds());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
     return 1;

@@ -95,6 +95,7 @@ Json settings_json(const InformationResult& run) {
   Json result;
   result["estimator"] = run.params.estimator;
   add_parameters(run.params.options, result);
+  result["block"] = run.params.block;
   result["seed"] = run.params.run.seed;
   add_roles(run.roles, result);
   return result;
@@ -103,6 +104,7 @@ Json settings_json(const InformationResult& run) {
 EntropyParams entropy_params(const Json& settings) {
   EntropyParams params(settings.at("estimator").get<std::string>());
   read_parameters(settings, params.options);
+  params.block = settings.value("block", std::string("none"));  // earlier results took rows as they come
   settings.at("seed").get_to(params.run.seed);
   return params;
 }
