@@ -109,7 +109,8 @@ Vector by_definition(const Matrix& x, const Vector& y, const Vector& weights, co
   const auto m = static_cast<Index>(landmarks.size()), lines = x.cols() + 1;
   Matrix between(m, m), features(x.rows(), lines + m);
   for (Index a = 0; a < m; ++a) {
-    for (Index b = 0; b < m; ++b) between(a, b) = kernel(landmarks[static_cast<std::size_t>(a)], landmarks[static_cast<std::size_t>(b)]);
+    for (Index b = 0; b < m; ++b)
+      between(a, b) = kernel(landmarks[static_cast<std::size_t>(a)], landmarks[static_cast<std::size_t>(b)]);
   }
   features.col(0).setOnes();
   features.middleCols(1, x.cols()) = x;
@@ -119,8 +120,8 @@ Vector by_definition(const Matrix& x, const Vector& y, const Vector& weights, co
   // Of all rows by the roots of their weights: what is linear orthonormal, kernels less what that explains of them.
   const Vector root = weights.cwiseSqrt();
   features.array().colwise() *= root.array();
-  const Matrix basis = Eigen::HouseholderQR<Matrix>(features.leftCols(lines)).householderQ() *
-                       Matrix::Identity(x.rows(), lines);
+  const Matrix basis =
+      Eigen::HouseholderQR<Matrix>(features.leftCols(lines)).householderQ() * Matrix::Identity(x.rows(), lines);
   features.leftCols(lines) = basis;
   features.rightCols(m) -= basis * (basis.transpose() * features.rightCols(m)).eval();
   const std::vector<int> rows = all_but(x.rows(), left_out);
@@ -129,17 +130,16 @@ Vector by_definition(const Matrix& x, const Vector& y, const Vector& weights, co
   normal.bottomRightCorner(m, m) += 0.3 * between;
   // Of more than one row: 0.01 on lines, but for the constant.
   if (left_out.size() > 1) normal.diagonal().segment(1, lines - 1).array() += 0.01 / static_cast<double>(x.rows());
-  const Vector coefficients = normal.completeOrthogonalDecomposition().solve(
-      Vector(f.transpose() * Vector(root(rows).cwiseProduct(y(rows)))));
+  const Vector coefficients =
+      normal.completeOrthogonalDecomposition().solve(Vector(f.transpose() * Vector(root(rows).cwiseProduct(y(rows)))));
   const Vector found = features(left_out, Eigen::all) * coefficients;
   return y(left_out) - Vector(found.array() / root(left_out).array());
 }
 
 TEST(GraphRows, WithoutItsBlockIsAFitOnTheOthers) {
   constexpr Index kRows = 60;
-  const Matrix values = standardised(table(kRows, 3, 3, [](Random&, auto&& x) {
-    x[2] = std::sin(2 * x[0]) + x[1] + 0.5 * x[2];
-  }));
+  const Matrix values =
+      standardised(table(kRows, 3, 3, [](Random&, auto&& x) { x[2] = std::sin(2 * x[0]) + x[1] + 0.5 * x[2]; }));
   const std::array<int, 2> parents = {0, 1};
   std::vector<int> landmarks;
   for (const int row : Random(Key{1}).permutation(static_cast<int>(kRows))) {
@@ -149,7 +149,8 @@ TEST(GraphRows, WithoutItsBlockIsAFitOnTheOthers) {
     // 2 rows: fewer than features; 30: more than the 20 or so that wide kernels need.
     for (const int length : {1, 2, 30}) {
       SCOPED_TRACE(testing::Message() << (weighted ? "weighted" : "equal") << ", blocks of " << length);
-      GraphRows rows{weighted ? weights_of(kRows, 5) : Vector(), length > 1 ? in_a_row(kRows, length) : std::vector<int>(), 1};
+      GraphRows rows{weighted ? weights_of(kRows, 5) : Vector(),
+                     length > 1 ? in_a_row(kRows, length) : std::vector<int>(), 1};
       const Regression regression(values, one_fit(), Key{1}, {}, rows);
       const Vector found = regression.residuals(std::array{2}, parents).left_out.col(0);
       const Vector weights = weighted ? rows.weights : Vector(Vector::Ones(kRows));
@@ -266,17 +267,18 @@ TEST(GraphRows, EntropiesOfWeightedResidualsAreThoseOfRepeatedOnes) {
   }
   const double mean = weights.mean();
   weights /= mean;
-  const Vector expected_rows = surprisals(Vector::Map(repeated.data(), static_cast<Index>(repeated.size())),
-                                          NoiseDistribution::gaussian);
+  const Vector expected_rows =
+      surprisals(Vector::Map(repeated.data(), static_cast<Index>(repeated.size())), NoiseDistribution::gaussian);
   const Vector found = surprisals(residuals, NoiseDistribution::gaussian, weights);
   EXPECT_NEAR(found.dot(weights) / 400, expected_rows.mean(), 1e-9);
   // By kernels nearly: a copy of a row is another row.
   const double by_kernels = surprisals(residuals, NoiseDistribution::any, weights).dot(weights) / 400;
-  EXPECT_NEAR(by_kernels,
-              surprisals(Vector::Map(repeated.data(), static_cast<Index>(repeated.size())), NoiseDistribution::any).mean(),
-              0.05);
-  EXPECT_TRUE(surprisals(residuals, NoiseDistribution::any, Vector::Ones(400)).isApprox(
-      surprisals(residuals, NoiseDistribution::any), 1e-12));
+  EXPECT_NEAR(
+      by_kernels,
+      surprisals(Vector::Map(repeated.data(), static_cast<Index>(repeated.size())), NoiseDistribution::any).mean(),
+      0.05);
+  EXPECT_TRUE(surprisals(residuals, NoiseDistribution::any, Vector::Ones(400))
+                  .isApprox(surprisals(residuals, NoiseDistribution::any), 1e-12));
 }
 
 // ---- Levels ---------------------------------------------------------------------------------------------------------
@@ -332,7 +334,8 @@ TEST(GraphRows, WeightedLevelsAreRepeatedOnes) {
       }
       for (const int row : rows) repeated.push_back(groups[static_cast<std::size_t>(row)]);
       const double mean = times.mean();
-      const auto one = model_of(ordered, groups, count, {times / mean, {}, 1}), other = model_of(ordered, repeated, count, {});
+      const auto one = model_of(ordered, groups, count, {times / mean, {}, 1}),
+                 other = model_of(ordered, repeated, count, {});
       const Matrix of_repeated = features(rows, Eigen::all);
       Vector at = Vector::Zero(one->intercepts() + one->coefficients(kFeatures));
       at.head(one->intercepts()) = one->intercepts_of_shares();
@@ -356,7 +359,8 @@ TEST(GraphRows, LevelsLeftOutInBlocksAreAlmostFitsWithoutThem) {
         Vector start = Vector::Zero(model->intercepts() + model->coefficients(kFeatures));
         start.head(model->intercepts()) = model->intercepts_of_shares();
         const Vector all = fitted(*model, features, start);
-        const Vector found = model->left_out(features, all, with_ridge(*model, model->derivatives(features, all).hessian));
+        const Vector found =
+            model->left_out(features, all, with_ridge(*model, model->derivatives(features, all).hessian));
         std::vector<int> block(static_cast<std::size_t>(length));
         std::iota(block.begin(), block.end(), 24);
         std::vector<int> of_others, of_block;
@@ -474,9 +478,8 @@ TEST(GraphRows, AFewCopiesLeaveLinearTablesLinear) {
 
 TEST(GraphRows, WeightsSayWhichRowsThereShouldBe) {
   // x1 follows x0 in the first half and the opposite of it in the second, which counts next to nothing.
-  const Matrix values = table(800, 2, 12, [row = 0](Random&, auto&& x) mutable {
-    x[1] = (row++ < 400 ? 1.0 : -1.0) * x[0] + 0.5 * x[1];
-  });
+  const Matrix values = table(
+      800, 2, 12, [row = 0](Random&, auto&& x) mutable { x[1] = (row++ < 400 ? 1.0 : -1.0) * x[0] + 0.5 * x[1]; });
   Vector weights = Vector::Constant(800, 1.999);
   weights.tail(400).setConstant(0.001);
   AdditiveNoiseParams gaussian;
@@ -503,7 +506,8 @@ TEST(GraphRows, WorthLessTellLess) {
   int compared = 0;
   for (const GraphEdge& edge : half.edges) {
     for (const GraphEdge& other : all.edges) {
-      if (edge.from != other.from || edge.to != other.to || all.dag.parents(edge.to) != half.dag.parents(edge.to)) continue;
+      if (edge.from != other.from || edge.to != other.to || all.dag.parents(edge.to) != half.dag.parents(edge.to))
+        continue;
       EXPECT_NEAR(edge.existence.standard_error, 2 * other.existence.standard_error, 1e-9);
       ++compared;
     }
@@ -538,7 +542,9 @@ TEST(GraphRows, SameBitsWithEqualRows) {
 TEST(GraphRows, OfAnotherNumberAreRefused) {
   NoProgress silent;
   const Matrix values = curved_table(50, 1);
-  EXPECT_THAT(message_of<UsageError>([&] { find(values, {Vector::Ones(49), {}, 1}); }),
+  EXPECT_THAT(message_of<UsageError>([&] {
+                find(values, {Vector::Ones(49), {}, 1});
+              }),
               HasSubstr("49 weights and 0 groups for 50 rows"));
 }
 

@@ -49,7 +49,8 @@ class Resamples {
     // Of Σ w d / Σ w: what each unit's sum departs from the mean times the unit's weight.
     const Vector weights = rows_.weights.size() > 0 ? rows_.weights : Vector::Ones(differences.size());
     const Vector departures = rows_.by_unit(differences - evidence.value * weights);
-    evidence.standard_error = inflation_ * std::sqrt(departures.array().square().sum() / (units - 1) / units) * (units / n);
+    evidence.standard_error =
+        inflation_ * std::sqrt(departures.array().square().sum() / (units - 1) / units) * (units / n);
     Eigen::ArrayXf sums = (weights_.transpose() * of_unit.cast<float>()).array();
     const auto sum = static_cast<float>(differences.sum());
     if (inflation_ != 1) sums = sum + static_cast<float>(inflation_) * (sums - sum);
@@ -318,7 +319,8 @@ class ScaledSearch {
         GraphSearch search(scores, constraints, penalty(scores), params_.max_parents, progress_);
         ParentSets parents = search.start();
         search.climb(parents);
-        linearity_ = test_linear_gaussian(first.empty() ? values : Matrix(values(first, Eigen::all)), parents, progress_);
+        linearity_ =
+            test_linear_gaussian(first.empty() ? values : Matrix(values(first, Eigen::all)), parents, progress_);
         linear_ = linearity_.holds;
       }
       if (linear_) return lines;

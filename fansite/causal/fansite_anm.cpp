@@ -29,7 +29,10 @@ std::optional<Context> in_blocks(const Context& context, const Parameters& param
 
 GraphTable table_of(const Context& context, const Parameters& parameters) {
   const auto dependent = in_blocks(context, parameters);
-  return {context.tame().values, context.facts().kinds, {}, context.context_columns(),
+  return {context.tame().values,
+          context.facts().kinds,
+          {},
+          context.context_columns(),
           GraphRows::of_table(dependent ? dependent->data() : context.data())};
 }
 

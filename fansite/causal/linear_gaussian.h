@@ -38,9 +38,7 @@ class LinearGaussian {
     double variance = 0;  // of what is left
   };
   Fit fit(int child, std::span<const int> parents, bool with_slopes) const;
-  double cost_of_learning(std::size_t parents) const {
-    return static_cast<double>(parents + 1) / rows_;
-  }
+  double cost_of_learning(std::size_t parents) const { return static_cast<double>(parents + 1) / rows_; }
 
   Matrix correlation_;
   Vector means_;  // of weighted rows; empty: 0

@@ -13,8 +13,8 @@
 namespace fansite::causal {
 namespace {
 
-// Where blocks of rows are left out, lines and levels have a little ridge: what only one block shows of them (a level that
-// occurs nowhere else) the others say nothing of, and without it the block's own fit would count as theirs.
+// Where blocks of rows are left out, lines and levels have a little ridge: what only one block shows of them (a level
+// that occurs nowhere else) the others say nothing of, and without it the block's own fit would count as theirs.
 constexpr double kBlockRidge = 0.01;  // noise over signal variance
 
 // Of an orthonormal basis that begins with the constant.
@@ -121,8 +121,8 @@ Residuals Regression::residuals(std::span<const int> targets, std::span<const in
     if (root_weights.size() > 0) column.array() *= root_weights.array();
     column -= lines * (lines.transpose() * column).eval();
   }
-  const RidgeProblem problem{features.x(), features.landmarks(), features.basis(), lines, line_leverage, y,
-                             root_weights, blocks};
+  const RidgeProblem problem{
+      features.x(), features.landmarks(), features.basis(), lines, line_leverage, y, root_weights, blocks};
   RidgeFits best = linear_fits(problem);
   if (features.has_kernels()) {
     const SingleThreadedBlas one_thread_each;

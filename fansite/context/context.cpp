@@ -63,7 +63,8 @@ const Description& RunParams::description() {
           .duration()
           .without_effect()
           .field("device", &P::device,
-                 "what networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's last "
+                 "what networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's "
+                 "last "
                  "bits are not the processor's")
           .without_effect()
           .field("model", &P::model, "use these trained networks instead of training some")

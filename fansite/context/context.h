@@ -32,8 +32,8 @@ struct RunParams {
   /// Seconds after which the best answer so far is wanted (docs/method.md, "A time budget"); 0: as long as it takes.
   double time_budget = 0;
   Device device = Device::cpu;  ///< what networks are trained and asked on
-  std::string model;       ///< trained networks to use instead of training some
-  std::string save_model;  ///< where to keep the trained networks
+  std::string model;            ///< trained networks to use instead of training some
+  std::string save_model;       ///< where to keep the trained networks
   /// Where the run keeps its state: networks in this file, searches in files that add ".search", ".refine" and ".graph"
   /// to its name. What is there already is continued from, and the result has the same bits as without. They are
   /// removed when all has ended well. "": nowhere.

@@ -41,9 +41,10 @@ std::optional<Context> with_dependence(const Context& context, const std::string
   const double worth = said ? 1.0 : rows.dependent() ? rows.worth_of_block() : rows.worth();
   if (groups.empty() && worth == 1) return std::nullopt;
   if (!groups.empty() && *std::max_element(groups.begin(), groups.end()) == 0) {
-    throw ParameterError(option, fmt::format("all {} rows are one block, which leaves nothing to compare it with; use {} "
-                                             "at most",
-                                             groups.size(), groups.size() / 2));
+    throw ParameterError(option,
+                         fmt::format("all {} rows are one block, which leaves nothing to compare it with; use {} "
+                                     "at most",
+                                     groups.size(), groups.size() / 2));
   }
   return context.with_dependent_rows(std::move(groups), worth);
 }

@@ -12,8 +12,8 @@ namespace fansite {
 
 /// The same run with rows as they depend on each other, or are said to (auto, none, or so many in a row): in blocks, or
 /// each worth less than one. Rows worth less stay apart, because few blocks would see the strongest relations only.
-/// Nothing: each row is one of its own, or in the group that was declared. A ParameterError that names `option` for what
-/// is none of these, a UsageError for a length beside declared groups.
+/// Nothing: each row is one of its own, or in the group that was declared. A ParameterError that names `option` for
+/// what is none of these, a UsageError for a length beside declared groups.
 std::optional<Context> with_dependence(const Context& context, const std::string& asked, const std::string& option);
 
 /// A ParameterError that names `option` unless that is auto, none, or a number of rows.

@@ -47,11 +47,10 @@ struct Method {
 /// Names that every run's settings and commands have already.
 inline bool is_reserved(std::string_view parameter) {
   constexpr std::array names = {
-      "method",  "boundary_method", "boundaries", "targets",    "target",     "given",   "knowledge",
-      "seed",    "time_budget",     "model",      "save_model", "checkpoint", "resume",  "out",
-      "threads", "quiet",           "verbose",    "missing",    "help",       "options", "table",
-      "kind",    "kinds",           "context",    "weight",     "group",      "drop",    "only",
-      "device"};
+      "method",      "boundary_method", "boundaries", "targets",    "target", "given", "knowledge", "seed",
+      "time_budget", "model",           "save_model", "checkpoint", "resume", "out",   "threads",   "quiet",
+      "verbose",     "missing",         "help",       "options",    "table",  "kind",  "kinds",     "context",
+      "weight",      "group",           "drop",       "only",       "device"};
   return std::find(names.begin(), names.end(), parameter) != names.end();
 }
 

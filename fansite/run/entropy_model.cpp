@@ -53,12 +53,11 @@ Context fitted_context(const Context& context, const EstimatorMethod& method, co
                     "none counts it as one",
                     dependent->data().row_worth));
   } else {
-    warnings.push_back(
-        fmt::format("[entropy] rows are left out in {} blocks, which count as {} each in standard errors; --block none "
-                    "does not",
-                    *std::max_element(groups.begin(), groups.end()) + 1,
-                    dependent->data().row_worth < 1 ? fmt::format("{:.1f} rows", dependent->data().row_worth)
-                                                    : "one row"));
+    warnings.push_back(fmt::format(
+        "[entropy] rows are left out in {} blocks, which count as {} each in standard errors; --block none "
+        "does not",
+        *std::max_element(groups.begin(), groups.end()) + 1,
+        dependent->data().row_worth < 1 ? fmt::format("{:.1f} rows", dependent->data().row_worth) : "one row"));
   }
   return *dependent;
 }
@@ -212,10 +211,10 @@ InformationResult EntropyModel::information(const std::string& target, const std
   };
   const auto found = std::find_if(result.added.begin(), result.added.end(), impossible);
   if (found != result.added.end()) {
-    result.warnings.push_back(
-        fmt::format("[entropy] '{}' and '{}' cannot tell {:.2f} nats of each other, which is more than the entropy of "
-                    "their levels: that they depend stands, how much they tell does not; flow takes levels for what they are",
-                    excerpt(found->variable), excerpt(target), found->information.value));
+    result.warnings.push_back(fmt::format(
+        "[entropy] '{}' and '{}' cannot tell {:.2f} nats of each other, which is more than the entropy of "
+        "their levels: that they depend stands, how much they tell does not; flow takes levels for what they are",
+        excerpt(found->variable), excerpt(target), found->information.value));
   }
   result.original_scale = estimator.original_scale(query.target);
   result.out_of_sample = fitted_.training && estimator.out_of_sample();

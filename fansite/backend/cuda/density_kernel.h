@@ -21,16 +21,16 @@ struct DeviceBase {
 };
 
 /// Subsets one after the other, and how each member's innovation follows from those before it: u = scale·x + shift +
-/// Σ_q coefficient_q·u_q. Of a column with intervals what is predicted is not the score but the normal variable under it,
-/// by the same coefficients times a factor.
+/// Σ_q coefficient_q·u_q. Of a column with intervals what is predicted is not the score but the normal variable under
+/// it, by the same coefficients times a factor.
 struct DeviceSubsets {
   const int* start = nullptr;                        ///< [subset + 1] of its members
   const short *variable = nullptr, *rank = nullptr;  ///< of each member; a subset's last has rank −1
   // With a base, filled by launch_factors:
-  const long long* factor_start = nullptr;                              ///< [subset] of its m(m+1)/2 entries
-  double* factor = nullptr;                                             ///< the Cholesky factor of its covariance
-  float* coefficients = nullptr;                                        ///< like the factor
-  float *scale = nullptr, *shift = nullptr, *log_scale = nullptr;       ///< per member; ln σ
+  const long long* factor_start = nullptr;                         ///< [subset] of its m(m+1)/2 entries
+  double* factor = nullptr;                                        ///< the Cholesky factor of its covariance
+  float* coefficients = nullptr;                                   ///< like the factor
+  float *scale = nullptr, *shift = nullptr, *log_scale = nullptr;  ///< per member; ln σ
   float *coarse_factor = nullptr, *coarse_scale = nullptr, *coarse_shift = nullptr,
         *coarse_log_scale = nullptr;  ///< of a column with intervals
 };
@@ -57,11 +57,11 @@ struct DensityRequest {
   DeviceBase base;
   DeviceSubsets subsets;
   DeviceCells table;
-  DeviceTrials trials;  ///< of the only subset
-  int first = 0, count = 0;   ///< subsets
-  int longest = 0;            ///< members of the longest of them
-  float term_constant = 0;    ///< of each member
-  float* out = nullptr;       ///< [subset − first][row], or [combination][row]
+  DeviceTrials trials;       ///< of the only subset
+  int first = 0, count = 0;  ///< subsets
+  int longest = 0;           ///< members of the longest of them
+  float term_constant = 0;   ///< of each member
+  float* out = nullptr;      ///< [subset − first][row], or [combination][row]
 };
 
 /// Hidden nodes of each rank that the kernel is made for.

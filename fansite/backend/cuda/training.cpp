@@ -367,7 +367,8 @@ class Group final : public flow::TrainingGroup {
   /// Columns of the widest variable, which a subset has even if they are more than it may have.
   int widest(const std::vector<int>& first_columns) const {
     int most = layout_.shape.variables - first_columns.back();
-    for (std::size_t i = 1; i < first_columns.size(); ++i) most = std::max(most, first_columns[i] - first_columns[i - 1]);
+    for (std::size_t i = 1; i < first_columns.size(); ++i)
+      most = std::max(most, first_columns[i] - first_columns[i - 1]);
     return most;
   }
 

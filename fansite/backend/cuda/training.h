@@ -10,8 +10,8 @@
 
 namespace fansite::cuda {
 
-/// All of one shape, and with the same kind of batches. A DeviceError for what the kernel is not made for, and if memory
-/// does not suffice.
+/// All of one shape, and with the same kind of batches. A DeviceError for what the kernel is not made for, and if
+/// memory does not suffice.
 std::unique_ptr<flow::TrainingGroup> open_training(std::vector<flow::DeviceTraining> trainings);
 
 }  // namespace fansite::cuda

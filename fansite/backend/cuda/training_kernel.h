@@ -31,7 +31,7 @@ struct DeviceBatch {
   std::uint8_t* at_rank;   ///< [row][rank] the same of the term with that rank
   SortedTerm *by_variable, *by_rank;
   int *variable_start, *rank_start;  ///< of each key's terms in these lists
-  double* log_scale;  ///< [row] Σ ln σ of the base
+  double* log_scale;                 ///< [row] Σ ln σ of the base
 };
 inline constexpr int kNone = 255;
 
@@ -44,36 +44,37 @@ struct DeviceNetwork {
   const int* first_column;                    ///< [drawn + 1] of each variable; null: every one is one column
   double noise;                               ///< added to numbers
   DeviceBatch batch[2];
-  std::uint32_t* words;  ///< [TrainingShape::words] of the step's stream
-  int *drawn_at, *drawn;  ///< [row] where its words start; how many variables are drawn
-  int* noise_at;          ///< [row] where the words of its noise start
-  double* factor;         ///< of the base, for each warp that draws, if subsets are large
-  float *hidden, *back;                           ///< [term][hidden stride]: h, and the gradient by what ELU is taken of
-  float *sums, *outputs;                          ///< [term][L]: Σ W2 h, and o
-  float *sum_gradient, *output_gradient;          ///< [term][L]: by them
-  float* head;                                    ///< [term][3k]: the gradient by q
+  std::uint32_t* words;                   ///< [TrainingShape::words] of the step's stream
+  int *drawn_at, *drawn;                  ///< [row] where its words start; how many variables are drawn
+  int* noise_at;                          ///< [row] where the words of its noise start
+  double* factor;                         ///< of the base, for each warp that draws, if subsets are large
+  float *hidden, *back;                   ///< [term][hidden stride]: h, and the gradient by what ELU is taken of
+  float *sums, *outputs;                  ///< [term][L]: Σ W2 h, and o
+  float *sum_gradient, *output_gradient;  ///< [term][L]: by them
+  float* head;                            ///< [term][3k]: the gradient by q
 
-  const int* rows;                    ///< [step][batch]
+  const int* rows;                   ///< [step][batch]
   const float *rate, *square_scale;  ///< [step]
-  double* losses;                     ///< [step]
-  int* taken;                         ///< steps that were taken
+  double* losses;                    ///< [step]
+  int* taken;                        ///< steps that were taken
   unsigned long long subset_key;
   long long first_step;
   int steps;
 };
 
-/// What all networks of a launch share. The layout: W2 [variable][rank][α][L], W1 [rank][variable][α], s1, b1 [rank][α],
-/// s2, b2 [variable][L], V [3k][L], c [3k], each from a multiple of 4 on. L is padded; what pads is and stays zero.
+/// What all networks of a launch share. The layout: W2 [variable][rank][α][L], W1 [rank][variable][α], s1, b1
+/// [rank][α], s2, b2 [variable][L], V [3k][L], c [3k], each from a multiple of 4 on. L is padded; what pads is and
+/// stays zero.
 struct TrainingShape {
   int variables, blocks, ranks, outputs;
-  int batch, most_terms;   ///< rows of a batch; terms of a row, at most
-  bool leaf;               ///< kind of subsets
-  int drawn, max_size;     ///< variables that subsets are drawn of, and how many at most
-  int most_columns;        ///< of a subset
-  bool absent;             ///< some cells are
+  int batch, most_terms;  ///< rows of a batch; terms of a row, at most
+  bool leaf;              ///< kind of subsets
+  int drawn, max_size;    ///< variables that subsets are drawn of, and how many at most
+  int most_columns;       ///< of a subset
+  bool absent;            ///< some cells are
   float clip;
-  int w1, s1, b1, s2, b2, v, c, size;  ///< where each tensor starts (W2 at 0); size is a multiple of 4
-  int words;                           ///< of a step's stream that are made at once
+  int w1, s1, b1, s2, b2, v, c, size;     ///< where each tensor starts (W2 at 0); size is a multiple of 4
+  int words;                              ///< of a step's stream that are made at once
   const int *output_pairs, *input_pairs;  ///< on the device: variable << 16 | rank, and rank << 16 | variable
   int output_pair_count, input_pair_count;
 };

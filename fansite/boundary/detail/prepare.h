@@ -42,8 +42,8 @@ Parameters network_parameters(const BoundaryProblem& problem, const FansiteParam
 void check_out_of_sample(const SearchEstimator& estimator, const FansiteParams& params);
 /// The search with networks: a quick one is less patient.
 SearchParams network_search(const FansiteParams& params, int variables);
-/// The search for the sets that missing cells are drawn by, which is made so often: what a variable hardly depends on is
-/// not missed in its draws.
+/// The search for the sets that missing cells are drawn by, which is made so often: what a variable hardly depends on
+/// is not missed in its draws.
 SearchParams draft_search(SearchParams search);
 inline constexpr int kDraftRounds = 2;
 /// Whether a graph is asked; a UsageError if it is wanted and cannot be.

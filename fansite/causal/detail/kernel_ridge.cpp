@@ -220,9 +220,8 @@ class LeaveOut {
       const Vector of_block = left(rows);
       const bool few = smoother.rows() <= smoother.cols();
       // (I − S Sᵀ)⁻¹ = I + S (I − SᵀS)⁻¹ Sᵀ
-      const Vector alone =
-          few ? Vector(others.solve(of_block))
-              : Vector(of_block + smoother * others.solve(Vector(smoother.transpose() * of_block)));
+      const Vector alone = few ? Vector(others.solve(of_block))
+                               : Vector(of_block + smoother * others.solve(Vector(smoother.transpose() * of_block)));
       result(rows) = alone;
     }
     return result;

@@ -30,8 +30,8 @@ struct RidgeProblem {
   const Blocks& blocks;            ///< rows that are left out together
 };
 
-/// For each target the residuals of fits without the row, or its block, of the ridge with the least squares of them. The
-/// bits of one target do not depend on which others there are.
+/// For each target the residuals of fits without the row, or its block, of the ridge with the least squares of them.
+/// The bits of one target do not depend on which others there are.
 struct RidgeFits {
   Matrix left_out, leverage;    ///< rows × targets
   std::vector<double> squares;  ///< of left_out

@@ -28,8 +28,8 @@ Matrix scaled(const Matrix& features, const Eigen::Ref<const Vector>& weights) {
   return features.array().colwise() * weights.array();
 }
 
-// M (I − W M)⁻¹ g with M = S Sᵀ, of a block of rows that are left out together; S: their A L⁻ᵀ. Solved where it is small:
-// M (I − W M)⁻¹ = S (I − Sᵀ W S)⁻¹ Sᵀ. W is a block of its own for each row, so only W S is asked for.
+// M (I − W M)⁻¹ g with M = S Sᵀ, of a block of rows that are left out together; S: their A L⁻ᵀ. Solved where it is
+// small: M (I − W M)⁻¹ = S (I − Sᵀ W S)⁻¹ Sᵀ. W is a block of its own for each row, so only W S is asked for.
 Vector step_without(const Matrix& s, const Matrix& ws, const Vector& gradient) {
   if (s.rows() <= s.cols()) {
     const Matrix others = Matrix::Identity(s.rows(), s.rows()) - ws * s.transpose();

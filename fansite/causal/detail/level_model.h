@@ -38,8 +38,8 @@ class LevelModel {
   virtual Vector left_out(const Matrix& features, const Vector& parameters, const Matrix& hessian) const = 0;
 };
 
-/// Groups 0..count−1 of levels in order, or of two: P(group ≤ k) = σ(θ_k − f), f = features · coefficients (proportional
-/// odds). `rows`: how much they tell.
+/// Groups 0..count−1 of levels in order, or of two: P(group ≤ k) = σ(θ_k − f), f = features · coefficients
+/// (proportional odds). `rows`: how much they tell.
 std::unique_ptr<LevelModel> ordered_model(std::vector<int> groups, int count, const GraphRows& rows = {});
 /// p(group k) ∝ exp(f_k), Σ_k f_k = 0. Which group has which number makes no difference.
 std::unique_ptr<LevelModel> nominal_model(std::vector<int> groups, int count, const GraphRows& rows = {});

@@ -41,9 +41,9 @@ class DeviceTrainer {
 /// Takes up to `steps` more steps of each on a device.
 void advance_together(std::span<Training* const> trainings, std::int64_t steps, const Accelerator& device);
 
-/// From where they are to the last step, in pieces of a fraction of a second. Every few seconds the networks are brought
-/// back and `settled` is called, as at the end and when interrupted. Throws a DeviceError if the device fails: the
-/// trainings then have no use.
+/// From where they are to the last step, in pieces of a fraction of a second. Every few seconds the networks are
+/// brought back and `settled` is called, as at the end and when interrupted. Throws a DeviceError if the device fails:
+/// the trainings then have no use.
 void train_together(const std::vector<Training*>& trainings, const Accelerator& device, Progress& progress,
                     const std::function<void()>& settled = {});
 

@@ -445,7 +445,8 @@ PairEvidence FlowEstimator::pair_evidence(const PairQuery& query) const {
     asked = next;
     next = 4 * asked > rows ? rows : 2 * asked;  // no look at the last few
     const PairEvidence evidence = evidence_of(sides);
-    if (asked == rows || settles(evidence, pairs, static_cast<double>(asked) / static_cast<double>(rows))) return evidence;
+    if (asked == rows || settles(evidence, pairs, static_cast<double>(asked) / static_cast<double>(rows)))
+      return evidence;
   }
 }
 

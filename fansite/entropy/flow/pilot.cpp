@@ -7,8 +7,8 @@
 
 #include "fansite/base/parallel.h"
 #include "fansite/entropy/flow/cells.h"
-#include "fansite/entropy/flow/device_training.h"
 #include "fansite/entropy/flow/detail/untrained.h"
+#include "fansite/entropy/flow/device_training.h"
 #include "fansite/entropy/flow/ensemble_density.h"
 
 namespace fansite::flow {

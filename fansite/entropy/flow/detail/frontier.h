@@ -26,8 +26,10 @@ class FlowFrontier final : public Frontier {
  private:
   /// A query for each candidate of a slot.
   std::vector<EntropyQuery> candidates_of(int slot) const;
-  /// Which of a slot's queries stay, in order: from what each gains over the set as it is, in the rows of some networks.
-  using Choose = std::function<std::vector<std::size_t>(const RowMeans& means, const std::vector<Eigen::ArrayXd>& gains)>;
+  /// Which of a slot's queries stay, in order: from what each gains over the set as it is, in the rows of some
+  /// networks.
+  using Choose =
+      std::function<std::vector<std::size_t>(const RowMeans& means, const std::vector<Eigen::ArrayXd>& gains)>;
   /// Leaves of each slot's queries, if they are more than `enough`, those that are chosen.
   void narrow(std::span<const int> slots, std::span<std::vector<EntropyQuery>> queries, NetworkSet networks,
               std::size_t enough, const Choose& choose) const;
