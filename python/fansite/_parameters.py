@@ -36,6 +36,8 @@ class BoundaryParameters:
         Misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick.
     max_size : int
         Largest set while growing; 0: what the rows allow.
+    test_rows : int
+        Flows: rows that a pair is tested on; 0: all, 5000 if quick.
     rule : {'or', 'and', 'none'}
         Symmetry: or (one search may propose), and (both must), none.
     refine : {'auto', 'graph', 'none'}
@@ -99,6 +101,7 @@ class BoundaryParameters:
         eps_shrink: float = 0.002,
         patience: int = -1,
         max_size: int = 0,
+        test_rows: int = 0,
         rule: str = "or",
         refine: str = "auto",
         repeats: int = 0,
@@ -133,6 +136,7 @@ class BoundaryParameters:
         self.eps_shrink = eps_shrink
         self.patience = patience
         self.max_size = max_size
+        self.test_rows = test_rows
         self.rule = rule
         self.refine = refine
         self.repeats = repeats
@@ -179,6 +183,8 @@ class SelectorParameters:
         Misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick.
     max_size : int
         Largest set while growing; 0: what the rows allow.
+    test_rows : int
+        Flows: rows that a pair is tested on; 0: all, 5000 if quick.
     repeats : int
         Networks for each part of the rows; 0: by effort.
     folds : int
@@ -222,6 +228,7 @@ class SelectorParameters:
         eps_shrink: float = 0.002,
         patience: int = -1,
         max_size: int = 0,
+        test_rows: int = 0,
         repeats: int = 0,
         folds: int = 0,
         steps: int = 0,
@@ -245,6 +252,7 @@ class SelectorParameters:
         self.eps_shrink = eps_shrink
         self.patience = patience
         self.max_size = max_size
+        self.test_rows = test_rows
         self.repeats = repeats
         self.folds = folds
         self.steps = steps
@@ -315,6 +323,8 @@ class GraphParameters:
         Misses in a row before growing stops; -1: 15, or 6 for calibrated flows, 1 if quick.
     max_size : int
         Largest set while growing; 0: what the rows allow.
+    test_rows : int
+        Flows: rows that a pair is tested on; 0: all, 5000 if quick.
     rule : {'or', 'and', 'none'}
         Symmetry: or (one search may propose), and (both must), none.
     repeats : int
@@ -392,6 +402,7 @@ class GraphParameters:
         eps_shrink: float = 0.002,
         patience: int = -1,
         max_size: int = 0,
+        test_rows: int = 0,
         rule: str = "or",
         repeats: int = 0,
         folds: int = 0,
@@ -441,6 +452,7 @@ class GraphParameters:
         self.eps_shrink = eps_shrink
         self.patience = patience
         self.max_size = max_size
+        self.test_rows = test_rows
         self.rule = rule
         self.repeats = repeats
         self.folds = folds
