@@ -408,19 +408,8 @@ BoundaryAnswer run_as_rows_are(const BoundaryProblem& problem, const FansitePara
   const std::optional<Context> dependent = with_dependence(problem.context, params.block, "block");
   if (!dependent) return answer_to(problem, params);
   BoundaryAnswer answer = answer_to({*dependent, problem.targets}, params);
-  const Dataset& data = dependent->data();
-  if (problem.context.row_dependence().dependent() || params.block != "auto") {
-    answer.warnings.insert(
-        answer.warnings.begin(),
-        fmt::format("[mb] rows are left out in {} blocks, which count as {} each in tests; --block none does not",
-                    *std::max_element(data.groups.begin(), data.groups.end()) + 1,
-                    data.row_worth < 1 ? fmt::format("{:.1f} rows", data.row_worth) : "one row"));
-  } else if (data.row_worth < 1) {
-    answer.warnings.insert(answer.warnings.begin(),
-                           fmt::format("[mb] each row counts as {:.2f} independent ones in tests; --block none counts "
-                                       "it as one, --block LENGTH takes so many in a row together",
-                                       data.row_worth));
-  }
+  std::string told = dependence_sentence(problem.context, *dependent, params.block, "mb", "tests");
+  if (!told.empty()) answer.warnings.insert(answer.warnings.begin(), std::move(told));
   return answer;
 }
 

@@ -64,8 +64,7 @@ const Description& RunParams::description() {
           .without_effect()
           .field("device", &P::device,
                  "what networks are trained and asked on: auto takes a GPU if there is one that CUDA can use; a GPU's "
-                 "last "
-                 "bits are not the processor's")
+                 "last bits are not the processor's")
           .without_effect()
           .field("model", &P::model, "use these trained networks instead of training some")
           .without_effect()

@@ -41,12 +41,27 @@ std::optional<Context> with_dependence(const Context& context, const std::string
   const double worth = said ? 1.0 : rows.dependent() ? rows.worth_of_block() : rows.worth();
   if (groups.empty() && worth == 1) return std::nullopt;
   if (!groups.empty() && *std::max_element(groups.begin(), groups.end()) == 0) {
-    throw ParameterError(option,
-                         fmt::format("all {} rows are one block, which leaves nothing to compare it with; use {} "
-                                     "at most",
-                                     groups.size(), groups.size() / 2));
+    throw ParameterError(
+        option, fmt::format("all {} rows are one block, which leaves nothing to compare it with; use {} at most",
+                            groups.size(), groups.size() / 2));
   }
   return context.with_dependent_rows(std::move(groups), worth);
+}
+
+std::string dependence_sentence(const Context& context, const Context& dependent, const std::string& asked,
+                                const std::string& operation, const std::string& where) {
+  const double worth = dependent.data().row_worth;
+  if (asked != "auto" || context.row_dependence().dependent()) {
+    const std::vector<int>& groups = dependent.data().groups;
+    return fmt::format("[{}] rows are left out in {} blocks, which count as {} each in {}; --block none does not",
+                       operation, *std::max_element(groups.begin(), groups.end()) + 1,
+                       worth < 1 ? fmt::format("{:.1f} rows", worth) : "one row", where);
+  }
+  if (worth == 1) return "";
+  return fmt::format(
+      "[{}] each row counts as {:.2f} independent ones in {}; --block none counts it as one, --block LENGTH takes so "
+      "many in a row together",
+      operation, worth, where);
 }
 
 }  // namespace fansite

@@ -16,6 +16,11 @@ namespace fansite {
 /// what is none of these, a UsageError for a length beside declared groups.
 std::optional<Context> with_dependence(const Context& context, const std::string& asked, const std::string& option);
 
+/// How rows count in such a run, `dependent` being what with_dependence made of `context`; "" if only copies are
+/// grouped. `operation` as in "[mb] …"; `where` they count so, as in "tests".
+std::string dependence_sentence(const Context& context, const Context& dependent, const std::string& asked,
+                                const std::string& operation, const std::string& where);
+
 /// A ParameterError that names `option` unless that is auto, none, or a number of rows.
 void check_block(const std::string& asked, const std::string& option);
 

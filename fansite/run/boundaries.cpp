@@ -84,8 +84,7 @@ void warn_of_coarse(const Context& context, BoundariesResult& result) {
 
 // Levels tell no more than their entropy. Who takes them for numbers can find more in them.
 void warn_of_impossible(const Context& context, BoundariesResult& result) {
-  std::vector<double> most(result.names.size());
-  for (std::size_t j = 0; j < most.size(); ++j) most[j] = most_told(context, static_cast<int>(j));
+  const std::vector<double> most = most_told(context);
   int count = 0;
   std::string example;
   for (const Boundary& boundary : result.found.boundaries) {

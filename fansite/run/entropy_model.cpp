@@ -30,15 +30,6 @@ std::vector<int> columns(const Dataset& data, std::vector<std::string> before, c
   return result;
 }
 
-// Of each column.
-std::vector<double> most_of_columns(const Context& context) {
-  std::vector<double> most;
-  for (int column = 0; column < context.data().variables(); ++column) {
-    most.push_back(most_told(context, column));
-  }
-  return most;
-}
-
 // The table as the estimator is fitted to it: rows that depend on each other are left out together, and count for what
 // they are worth. `warnings` gets a sentence about that.
 Context fitted_context(const Context& context, const EstimatorMethod& method, const std::string& block,
@@ -46,19 +37,8 @@ Context fitted_context(const Context& context, const EstimatorMethod& method, co
   const Context ordered = context.for_method(method);
   const std::optional<Context> dependent = with_dependence(ordered, block, "block");
   if (!dependent) return ordered;
-  const std::vector<int>& groups = dependent->data().groups;
-  if (groups.empty()) {
-    warnings.push_back(
-        fmt::format("[entropy] each row counts as {:.2f} independent ones in standard errors; --block "
-                    "none counts it as one",
-                    dependent->data().row_worth));
-  } else {
-    warnings.push_back(fmt::format(
-        "[entropy] rows are left out in {} blocks, which count as {} each in standard errors; --block none "
-        "does not",
-        *std::max_element(groups.begin(), groups.end()) + 1,
-        dependent->data().row_worth < 1 ? fmt::format("{:.1f} rows", dependent->data().row_worth) : "one row"));
-  }
+  std::string told = dependence_sentence(ordered, *dependent, block, "entropy", "standard errors");
+  if (!told.empty()) warnings.push_back(std::move(told));
   return *dependent;
 }
 
@@ -100,7 +80,7 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, Progress& progres
   check_block(params_.block, "block");
   context.require_usable(method, "entropy");
   data_hash_ = context.facts().hash;
-  most_told_ = most_of_columns(context);
+  most_told_ = most_told(context);
   warnings_ = context.warnings();
   place_ = inverse(context.columns_for(method));
   fitted_ = method.fit(fitted_context(context, method, params_.block, warnings_), params_.options, 1)
@@ -125,7 +105,7 @@ EntropyModel::EntropyModel(Dataset data, EntropyParams params, std::string_view 
   run.checkpoint.clear();
   const Context context(data_, Knowledge(), run, silent);
   data_hash_ = context.facts().hash;
-  most_told_ = most_of_columns(context);
+  most_told_ = most_told(context);
   place_ = inverse(context.columns_for(method));
   std::vector<std::string> said;  // when it was fitted
   const Context ordered = fitted_context(context, method, params_.block, said);

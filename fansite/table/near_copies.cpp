@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "fansite/table/robust_scale.h"
+
 namespace fansite {
 namespace {
 
@@ -19,24 +21,15 @@ constexpr double kBounded = 30;    // so that no wild cell has all the say in su
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-double quantile(std::vector<double>& values, double share) {
-  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + place, values.end());
-  return values[static_cast<std::size_t>(place)];
-}
-
 // Cells in robust standard deviations from their median; where most are equal they are levels, whose numbers are whole
 // multiples of kLevelApart. A missing cell is one more level.
 Vector scaled(const Eigen::Ref<const Vector>& values, bool nominal) {
   std::vector<double> cells;
   for (const double value : values) {
-    if (!std::isnan(value)) cells.push_back(value);
+    if (!std::isnan(value)) cells.push_back(value / 2);
   }
   if (cells.empty()) return Vector::Zero(values.size());
-  // Halves, since differences of halves cannot overflow.
-  const double median = quantile(cells, 0.5) / 2;
-  double scale = (quantile(cells, 0.75) / 2 - quantile(cells, 0.25) / 2) / 1.349;
-  if (!(scale > 0)) scale = (quantile(cells, 0.95) / 2 - quantile(cells, 0.05) / 2) / 3.29;
+  const double median = quantile(cells, 0.5), scale = robust_scale(cells);
   const bool levels = nominal || !(scale > 0);
   if (levels) {
     std::sort(cells.begin(), cells.end());
@@ -46,7 +39,7 @@ Vector scaled(const Eigen::Ref<const Vector>& values, bool nominal) {
   return values.unaryExpr([&](double value) {
     if (std::isnan(value)) return kNoCell;
     if (!levels) return std::clamp((value / 2 - median) / scale, -kBounded, kBounded);
-    return kLevelApart * static_cast<double>(std::lower_bound(cells.begin(), cells.end(), value) - cells.begin());
+    return kLevelApart * static_cast<double>(std::lower_bound(cells.begin(), cells.end(), value / 2) - cells.begin());
   });
 }
 

@@ -319,8 +319,8 @@ RowDependence row_dependence(const Dataset& data, const TableFacts& facts) {
     result.block = std::clamp<Index>(2 * static_cast<Index>(at_lag.size()), 2, std::max<Index>(n / kFewestBlocks, 2));
     result.wanders = result.worth_of_block() < 1;
     if (result.wanders) {
-      const double left = std::max(result.effective_rows() - kLostByWandering, 1.0);
-      result.inflation *= result.effective_rows() / left;
+      const double known = std::max(result.effective_rows() - kLostByWandering, 1.0);
+      result.inflation *= result.effective_rows() / known;
     }
   } else if (result.sorted_by < 0) {
     find_shifts(columns, result);
@@ -343,8 +343,7 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
   if (near_copies > 0) {
     result.push_back(
         fmt::format("[rows] {} of {} rows nearly repeat an earlier one (each cell within {:.1g} of its column's "
-                    "spread): they count "
-                    "once.",
+                    "spread): they count once.",
                     near_copies, rows, near));
   }
   if (sorted_by >= 0) {
@@ -357,8 +356,7 @@ std::vector<std::string> RowDependence::sentences(const std::vector<std::string>
   } else if (inflation > 1) {
     result.push_back(fmt::format(
         "[rows] neighbouring rows are alike (correlation {:.2f} in what other columns leave over, {} columns): these "
-        "{} "
-        "rows are worth about {:.0f} independent ones{}.",
+        "{} rows are worth about {:.0f} independent ones{}.",
         correlation, columns.size(), rows, std::max(effective_rows(), 1.0),
         wanders ? "; far ones are alike too, so differences from row to row would tell more" : ""));
   }

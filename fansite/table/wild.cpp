@@ -10,6 +10,7 @@
 
 #include "fansite/base/parallel.h"
 #include "fansite/base/text.h"
+#include "fansite/table/robust_scale.h"
 
 namespace fansite {
 namespace {
@@ -31,19 +32,6 @@ Halves halves_of(const Eigen::Ref<const Vector>& values) {
     result.values.push_back(values[row] / 2);
   }
   return result;
-}
-
-double quantile(std::vector<double>& values, double share) {
-  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + place, values.end());
-  return values[static_cast<std::size_t>(place)];
-}
-
-// 0: the middle 90 % are equal.
-double robust_scale(std::vector<double>& values) {
-  const double middle = quantile(values, 0.75) - quantile(values, 0.25);
-  if (middle > 0) return middle / 2 / 0.6745;
-  return (quantile(values, 0.95) - quantile(values, 0.05)) / 3.29;
 }
 
 std::size_t most_wild(std::size_t cells) {

@@ -56,7 +56,7 @@ std::optional<EnsembleParams> affordable(const Context& context, const EnsembleP
 
 // What its pilot chose when the training began: another device, whose last bits differ, might choose otherwise.
 EnsembleParams chosen_before(EnsembleParams asked, const std::string& checkpoint) {
-  if (!asked.pilot || asked.folds < 2) return asked;
+  if (pilot_length(asked) == 0) return asked;
   const TrainParams begun = load_checkpoint(checkpoint).ensemble.params.train;
   asked.train.base = begun.base;
   asked.train.noise = begun.noise;

@@ -11,9 +11,31 @@
 #include "fansite/base/special.h"
 
 namespace fansite {
+namespace {
+
+double entropy_of_levels(const Eigen::Ref<const Vector>& values) {
+  std::vector<double> cells;
+  for (const double value : values) {
+    if (!std::isnan(value)) cells.push_back(value);
+  }
+  std::sort(cells.begin(), cells.end());
+  const auto all = static_cast<double>(cells.size());
+  double entropy = 0;
+  for (auto from = cells.begin(); from != cells.end();) {
+    const auto to = std::upper_bound(from, cells.end(), *from);
+    const double share = static_cast<double>(to - from) / all;
+    entropy -= share * std::log(share);
+    from = to;
+  }
+  return entropy;
+}
+
+}  // namespace
 
 std::string independence_warning(const Context& context, const Method& method) {
-  if (method.can.weighs_rows || context.row_dependence().sentences(context.data().names).empty()) return "";
+  const RowDependence& rows = context.row_dependence();
+  const bool copied = rows.copies > 0 || rows.near_copies > 0;
+  if (method.can.weighs_rows || !(copied || rows.worth() < 1)) return "";
   return fmt::format(
       "[rows] {} takes rows as independent all the same: its p-values are too small, and much of what it finds may not "
       "be there{}",
@@ -50,23 +72,15 @@ std::string few_rows_warning(const Context& context, const std::string& operatio
       operation == "dag" ? "edge" : "member");
 }
 
-double most_told(const Context& context, int column) {
-  const ColumnKind kind = context.facts().kinds[static_cast<std::size_t>(column)];
-  if (kind != ColumnKind::ordered && kind != ColumnKind::nominal) return std::numeric_limits<double>::infinity();
-  std::vector<double> cells;
-  for (const double value : context.data().values.col(column)) {
-    if (!std::isnan(value)) cells.push_back(value);
+std::vector<double> most_told(const Context& context) {
+  std::vector<double> most;
+  for (int column = 0; column < context.data().variables(); ++column) {
+    const ColumnKind kind = context.facts().kinds[static_cast<std::size_t>(column)];
+    const bool levels = kind == ColumnKind::ordered || kind == ColumnKind::nominal;
+    most.push_back(levels ? entropy_of_levels(context.data().values.col(column))
+                          : std::numeric_limits<double>::infinity());
   }
-  std::sort(cells.begin(), cells.end());
-  const auto all = static_cast<double>(cells.size());
-  double entropy = 0;
-  for (auto from = cells.begin(); from != cells.end();) {
-    const auto to = std::upper_bound(from, cells.end(), *from);
-    const double share = static_cast<double>(to - from) / all;
-    entropy -= share * std::log(share);
-    from = to;
-  }
-  return entropy;
+  return most;
 }
 
 }  // namespace fansite

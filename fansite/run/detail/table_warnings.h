@@ -22,8 +22,8 @@ double independent_rows(const Context& context);
 /// What could be seen at all in fewer than 100 independent rows; "" of more. `operation` as in "[mb] …".
 std::string few_rows_warning(const Context& context, const std::string& operation);
 
-/// The most, in nats, that anything can tell of a column, or it of anything: the entropy of its levels; infinite for a
-/// column of numbers.
-double most_told(const Context& context, int column);
+/// For each column the most, in nats, that anything can tell of it, or it of anything: the entropy of its levels;
+/// infinite for a column of numbers.
+std::vector<double> most_told(const Context& context);
 
 }  // namespace fansite

@@ -18,7 +18,7 @@ constexpr std::size_t kQueriesAtOnce = 512;  // keeps the row by row values of a
 constexpr Index kManyRows = 4 * EnsembleDensity::kSampleRows;
 // A first look by a few networks does not pay where there are hardly more.
 constexpr std::size_t kManyNetworks = 3 * EnsembleDensity::kSampleNetworks;
-// Fewer cost little, and networks know them by heart: three would pass over what the others see (docs/evidence.md).
+// Fewer cost little, and networks know them by heart: three would pass over what the others see.
 constexpr Index kEnoughRows = 500;
 // A first look leaves one candidate in so many, but some; the second those within so many standard errors of the best.
 constexpr std::size_t kShareKept = 16, kLeastKept = 8;
